@@ -25,18 +25,9 @@ Types infer_instance_norm(const OpContext& c) {
 
 Tensors instance_norm_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
-  const int64_t groups = c.node->attrs.integer("groups", x.shape()[1]), per_group = x.shape()[1] / groups;
-  const Dims outer{x.shape()[0], groups};
-  Dims inner(x.shape().begin() + 2, x.shape().end());
-  if (per_group > 1) inner.insert(inner.begin(), per_group);
-  const auto source = [&](const Indices& s, const Indices& r) {
-    Indices at{s[0], per_group > 1 ? s[1] * per_group + r[0] : s[1]};
-    at.insert(at.end(), r.begin() + (per_group > 1 ? 1 : 0), r.end());
-    return at;
-  };
-  const Moments m = moments(b, c, x, outer, inner, source);
+  const Moments m = moments_of_groups(b, c, x, x.shape()[1] / c.node->attrs.integer("groups", x.shape()[1]));
   return std::vector{b.compute("instance_norm", x.shape(), [&](const Indices& i) {
-    const Indices o{i[0], ir::floor_div(i[1], ir::index(per_group))};
+    const Indices o{i[0], i[1]};
     return (x.at(i) - m.mean.at(o)) * m.inverse_deviation.at(o) * (*in[1])(i[1]) + (*in[2])(i[1]);
   })};
 }

@@ -15,4 +15,8 @@ struct Moments {
 Moments moments(te::DagBuilder& b, const OpContext& c, const te::Tensor& x, const Dims& outer, const Dims& inner,
                 const std::function<Indices(const Indices& s, const Indices& r)>& element);
 
+/// Of x [N, C, spatial...] over groups of `per_group` channels, [N, C]: the same for all channels of a group. Each channel is summed up by itself first: images lie in
+/// blocks of channels whose borders are not those of groups.
+Moments moments_of_groups(te::DagBuilder& b, const OpContext& c, const te::Tensor& x, int64_t per_group);
+
 }  // namespace tw::graph::ops

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "engine/ir/visit.h"
 #include "engine/space/rules/access.h"
 #include "engine/space/rules/rules.h"
 
@@ -29,12 +32,68 @@ void schedule_tile(Builder& b, int stage, int tiled, int run) {
   if (run >= 0) b.vectorize(stage, loops[static_cast<size_t>(run)]);
 }
 
+/// Length of the blocks of an array that a stage without blocks reads along its axis, beside what stands still while it sums up; 1 if there are none.
+int64_t blocks_read(const Builder& b, int stage, int axis) {
+  const te::Op& op = b.at(stage).op;
+  const ir::VarNode* var = op.axes[static_cast<size_t>(axis)].var.get();
+  int64_t length = 1;
+  bool all = true;
+  ir::walk(schedule::whole_body(b.all(), stage), [&](const ir::Expr& e) {
+    const auto* l = ir::as<ir::LoadNode>(e);
+    if (!l) return;
+    const auto walks = [&](const ir::VarNode* v) { return std::any_of(l->indices.begin(), l->indices.end(), [&](const ir::Expr& i) { return ir::uses_var(i, v); }); };
+    if (std::none_of(op.reduce_axes.begin(), op.reduce_axes.end(), [&](const te::Axis& r) { return walks(r.var.get()); })) return;
+    const auto source = std::find_if(b.all().begin(), b.all().end(), [&](const Stage& st) { return st.op.output.get() == l->buffer.get(); });
+    const bool fits = source != b.all().end() && !source->layout.empty() && l->indices[static_cast<size_t>(source->layout.back().dim)].get() == var;
+    if (fits) length = std::max(length, source->layout.back().factor);
+    all = all && fits && source->layout.back().factor == length;
+  });
+  return all ? length : 1;
+}
+
+/// Whether the stage reads an array in blocks.
+bool reads_any_blocks(const Builder& b, int stage) {
+  bool some = false;
+  ir::walk(schedule::whole_body(b.all(), stage), [&](const ir::Expr& e) {
+    const auto* l = ir::as<ir::LoadNode>(e);
+    some = some || (l && std::any_of(b.all().begin(), b.all().end(), [&](const Stage& st) { return st.op.output.get() == l->buffer.get() && !st.layout.empty(); }));
+  });
+  return some;
+}
+
+/// A result in rows of what lies in blocks, as sums over the pixels of images: a vector for each block.
+int add_up_blocks(Builder& b, int stage, int axis, int64_t length, int64_t work) {
+  const int cache = b.cache_write(stage, "local"), out = cache + 1;
+  whole_blocks(b, cache, axis, length);
+  std::vector<ir::Var> outer = b.loops(out);
+  const auto block = b.split(out, outer[static_cast<size_t>(axis)], {length});
+  outer[static_cast<size_t>(axis)] = block[0];
+  std::vector<ir::Var> order = outer;
+  order.push_back(block[1]);
+  b.reorder(out, order);
+  b.vectorize(out, block[1]);
+  b.compute_at(cache, out, outer.back());
+  schedule_tile(b, cache, -1, axis);
+  parallelize(b, out, outer, work);
+  return out;
+}
+
 }  // namespace
 
 int schedule_reduction(Builder& b, int stage, const Target& target, const Choices& how) {
   const int64_t lanes = target.lanes(b.at(stage).op.output->dtype), work = iterations(b.at(stage).op);
   const Contiguous run = contiguous(b.at(stage));
   const bool scalar = run.axis < 0 || (b.at(stage).layout.empty() && gathers(b, stage, run.axis));
+  if (scalar && run.axis >= 0)
+    if (const int64_t length = blocks_read(b, stage, run.axis); length > 1 && length <= lanes) return add_up_blocks(b, stage, run.axis, length, work);
+  const bool output = std::find(b.outputs().begin(), b.outputs().end(), stage) != b.outputs().end();
+  if (scalar && !output && b.at(stage).layout.empty() && !reads_any_blocks(b, stage)) {
+    const std::vector<ir::Var> loops = b.loops(stage);
+    const size_t rows = b.at(stage).op.axes.size();
+    schedule_row(b, stage, rows, target, how);
+    parallelize(b, stage, std::vector<ir::Var>(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(rows)), work);
+    return stage;
+  }
   const int64_t v = scalar ? 1 : vector_length(run.length, lanes);
   // The second axis of the tile: the first other one that divides, channels for the operators of networks.
   int tiled = -1;

@@ -58,6 +58,11 @@ Case layer_norm(Dims shape, int64_t axis, DType t = kFloat32) {
           }};
 }
 
+/// Images normalised over groups of channels.
+Make image_norm(Dims shape, int64_t groups) {
+  return [=](Net& n) { return n.op("instance_norm", {n.input(shape), n.weight({shape[1]}), n.weight({shape[1]})}, {{"groups", groups}}); };
+}
+
 /// Images resized along rows and columns, a few elements for each, the places given by tables.
 Make resized(Dims shape, int64_t height, int64_t width, int64_t taps) {
   return [=](Net& n) {
@@ -355,6 +360,9 @@ std::vector<Case> cases() {
           return n.op("relu", {n.op("slice", {n.input({1, 48, 5, 7})}, {{"starts", Dims{0, 5, 0, 0}}, {"sizes", Dims{1, 38, 5, 7}}})});
         },
         {in_blocks(0, 4, 16)}},
+       {"channels normalised in blocks", image_norm({2, 37, 6, 9}, 37), {in_blocks(0, 4, 16), in_blocks(-1, 4, 16)}},
+       {"groups normalised across blocks", image_norm({1, 40, 6, 9}, 4), {in_blocks(0, 4, 16), in_blocks(-1, 4, 16)}},
+       {"groups normalised from blocks", image_norm({1, 48, 5, 5}, 1), {in_blocks(0, 4, 16)}},
        {"resized", resized({1, 3, 9, 37}, 7, 45, 2)},
        {"resized, few columns", resized({2, 5, 6, 3}, 9, 5, 4)},
        {"resized from blocks", resized({1, 37, 6, 9}, 8, 35, 2), {in_blocks(0, 4, 16)}},

@@ -112,12 +112,59 @@ Expected<Outcome> scale_or_bias(Site& s) {
   return nothing();
 }
 
+/// A constant of `x`'s channels, [C] of [N, C, spatial...] with every value `times` times.
+HostArray by_channel(const HostArray& c, int64_t channels, int64_t times) {
+  HostArray out = HostArray::make(c.dtype, {channels});
+  for (int64_t i = 0; i < channels; ++i) out.set(i, c.get(c.num_elements() == 1 ? 0 : i / times));
+  return out;
+}
+
+/// Channels of images that are normalised as a few longer ones, as where there was no operator for groups: the operator has groups.
+Expected<Outcome> group_norm(Site& s) {
+  const Node* n = s.made_by(s.input(0), "instance_norm");
+  const Node* before = n ? s.made_by(n->inputs[0], "reshape") : nullptr;
+  if (!before || s.type(before->inputs[0]) != s.result()) return nothing();
+  const Dims &image = s.result().shape, &joined = s.type(n->inputs[0]).shape;
+  const int64_t groups = joined[1];
+  if (image.size() < 3 || image[0] != joined[0] || groups < 1 || image[1] % groups != 0 || n->attrs.integer("groups", groups) != groups) return nothing();
+  const HostArray *scale = s.constant(n->inputs[1]), *bias = s.constant(n->inputs[2]);
+  if (!scale || !bias) return nothing();
+  const int64_t channels = image[1], times = channels / groups;
+  const int wide = s.add_constant(by_channel(*scale, channels, times)), moved = s.add_constant(by_channel(*bias, channels, times));
+  return Outcome(Draft{"instance_norm", {before->inputs[0], wide, moved}, Attrs{{{"epsilon", n->attrs.real("epsilon", 1e-5)}, {"groups", groups}}}});
+}
+
+/// An instance_norm times or plus a constant of each channel.
+Expected<Outcome> scale_or_bias_of_channels(Site& s) {
+  for (const size_t slot : {size_t{0}, size_t{1}}) {
+    const HostArray* c = s.constant(s.input(1 - slot));
+    const Node* n = c ? s.made_by(s.input(slot), "instance_norm") : nullptr;
+    if (!n || s.type(s.input(slot)) != s.result() || !s.constant(n->inputs[1]) || !s.constant(n->inputs[2])) continue;
+    const Dims& image = s.result().shape;
+    Dims shape = c->shape;
+    while (!shape.empty() && shape.front() == 1) shape.erase(shape.begin());
+    Dims channels(image.size() - 1, 1);
+    channels.front() = image[1];
+    if (!shape.empty() && shape != channels) continue;
+    const HostArray factor = by_channel(*c, image[1], 1);
+    std::vector<int> inputs = n->inputs;
+    for (const size_t k : s.draft().op == "mul" ? std::vector<size_t>{1, 2} : std::vector<size_t>{2}) {
+      TW_TRY(HostArray folded, fold(s.draft().op, {*s.constant(inputs[k]), factor}));
+      inputs[k] = s.add_constant(std::move(folded));
+    }
+    return Outcome(Draft{n->op, std::move(inputs), n->attrs});
+  }
+  return nothing();
+}
+
 }  // namespace
 
 std::span<const Rule> normalisation() {
   static const std::array kRules = {
       Rule{"div mul", norm, "x / sqrt(mean(x^2) + e) is an rms_norm, or a layer_norm where x is a difference to its mean"},
       Rule{"mul add", scale_or_bias, "A constant factor or offset of a normalisation joins its own"},
+      Rule{"mul add", scale_or_bias_of_channels, "A constant factor or offset of each channel of an instance_norm joins its own"},
+      Rule{"reshape", group_norm, "An instance_norm of channels that are joined before and taken apart afterwards is one of groups"},
   };
   return kRules;
 }

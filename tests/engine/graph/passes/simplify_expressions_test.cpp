@@ -49,6 +49,12 @@ int normed(Net& n, int x, Dims axes) {
   return n.op("div", {d, root(n, d, std::move(axes))});
 }
 
+/// As frameworks write a norm of groups of channels: they are joined before and taken apart afterwards.
+int group_normed(Net& n, int x, Dims joined) {
+  const int64_t groups = joined[1];
+  return reshape(n, n.op("instance_norm", {reshape(n, x, std::move(joined)), n.weight({groups}), n.weight({groups})}), {2, 3, 4});
+}
+
 /// As QuantizeLinear and DequantizeLinear of uint8 are read.
 int quantised(Net& n, int x, int zero_point, double scale, double low = 0, double high = 255) {
   const int moved = n.op("add", {n.op("round", {n.op("mul", {x, scalar(n, 1 / scale)})}), scalar(n, zero_point)});
@@ -376,6 +382,18 @@ const Case kCases[] = {
        return n.op("div", {x, root(n, n.op("exp", {x}), {2})});
      },
      "exp square reduce_mean add sqrt div"},
+    {"norm of groups, scaled and moved by channel",
+     [](Net& n, int x) {
+       return n.op("add", {n.op("mul", {group_normed(n, x, {2, 1, 12}), n.weight({3, 1})}), n.weight({1, 3, 1})});
+     },
+     "instance_norm"},
+    {"norm of groups of one channel", [](Net& n, int x) { return group_normed(n, x, {2, 3, 4}); }, "instance_norm"},
+    {"norm of channels of joined images", [](Net& n, int x) { return group_normed(n, x, {1, 6, 4}); }, "reshape instance_norm reshape"},
+    {"instance norm, scaled by place",
+     [](Net& n, int x) {
+       return n.op("mul", {n.op("instance_norm", {x, n.weight({3}), n.weight({3})}), n.weight({4})});
+     },
+     "instance_norm mul"},
     {"limit that is a rectifier", [](Net& n, int x) { return n.op("relu", {n.op("clip", {x}, attr("min", -0.5))}); }, "relu"},
 };
 
