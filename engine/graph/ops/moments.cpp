@@ -42,7 +42,6 @@ Moments moments_of_groups(te::DagBuilder& b, const OpContext& c, const te::Tenso
     at.insert(at.end(), r.begin(), r.end());
     return at;
   };
-  if (per_group == 1) return moments(b, c, x, outer, inner, element);
   const auto join = [&](const te::Tensor& t) {
     return b.reduce("of_group", {outer[0], outer[1] / per_group}, {per_group}, te::Reducer::sum,
                     [&](const Indices& s, const Indices& r) { return t(s[0], s[1] * per_group + r[0]); });

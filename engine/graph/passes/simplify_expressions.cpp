@@ -28,10 +28,10 @@ const std::unordered_map<std::string, std::vector<const rules::Rule*>>& rules_by
 }
 
 /// The first rule that fits makes something of the draft.
-Expected<Outcome> apply_once(GraphBuilder& b, const Draft& draft, const TensorType& result, const std::string& name) {
+Expected<Outcome> apply_once(GraphBuilder& b, const Draft& draft, const TensorType& result, const std::string& name, const Target& target) {
   const auto it = rules_by_op().find(draft.op);
   if (it == rules_by_op().end()) return Outcome(std::monostate{});
-  rules::Site site(b, draft, result, name);
+  rules::Site site(b, draft, result, name, target);
   for (const rules::Rule* rule : it->second) {
     TW_TRY(Outcome made, rule->apply(site));
     if (!std::holds_alternative<std::monostate>(made)) return made;
@@ -39,14 +39,14 @@ Expected<Outcome> apply_once(GraphBuilder& b, const Draft& draft, const TensorTy
   return Outcome(std::monostate{});
 }
 
-Expected<void> rewrite_node(Rewriter& rewrite, const Node& n) {
+Expected<void> rewrite_node(Rewriter& rewrite, const Node& n, const Target& target) {
   const TensorType& result = rewrite.old().values[static_cast<size_t>(n.outputs[0])].type;
   GraphBuilder& b = rewrite.builder();
   rewrite.at(n);
   Draft draft{n.op, {}, n.attrs};
   for (const int v : n.inputs) draft.inputs.push_back(rewrite.value(v));
   for (;;) {
-    TW_TRY(Outcome made, apply_once(b, draft, result, n.name));
+    TW_TRY(Outcome made, apply_once(b, draft, result, n.name, target));
     if (auto* next = std::get_if<Draft>(&made)) {
       draft = std::move(*next);
       continue;
@@ -68,11 +68,11 @@ Expected<void> rewrite_node(Rewriter& rewrite, const Node& n) {
 
 }  // namespace
 
-Expected<Graph> simplify_expressions(const Graph& g, const Target&) {
+Expected<Graph> simplify_expressions(const Graph& g, const Target& target) {
   Rewriter rewrite(g);
   for (const Node& n : g.nodes) {
     const bool looked_at = n.outputs.size() == 1 && rules_by_op().count(n.op);
-    TW_CHECK(looked_at ? rewrite_node(rewrite, n) : rewrite.copy(n));
+    TW_CHECK(looked_at ? rewrite_node(rewrite, n, target) : rewrite.copy(n));
   }
   return std::move(rewrite).finish();
 }

@@ -119,8 +119,10 @@ HostArray by_channel(const HostArray& c, int64_t channels, int64_t times) {
   return out;
 }
 
-/// Channels of images that are normalised as a few longer ones, as where there was no operator for groups: the operator has groups.
+/// Channels of images that are normalised as a few longer ones, as where there was no operator for groups: the operator has groups. On GPUs the longer ones stay:
+/// reshapes are free there, and threads share out one long row better than channels and pixels.
 Expected<Outcome> group_norm(Site& s) {
+  if (s.target().gpu) return nothing();
   const Node* n = s.made_by(s.input(0), "instance_norm");
   const Node* before = n ? s.made_by(n->inputs[0], "reshape") : nullptr;
   if (!before || s.type(before->inputs[0]) != s.result()) return nothing();
@@ -132,6 +134,16 @@ Expected<Outcome> group_norm(Site& s) {
   const int64_t channels = image[1], times = channels / groups;
   const int wide = s.add_constant(by_channel(*scale, channels, times)), moved = s.add_constant(by_channel(*bias, channels, times));
   return Outcome(Draft{"instance_norm", {before->inputs[0], wide, moved}, Attrs{{{"epsilon", n->attrs.real("epsilon", 1e-5)}, {"groups", groups}}}});
+}
+
+/// Norms over groups of channels on processors: see ops::instance_norm.
+Expected<Outcome> sums_by_channel(Site& s) {
+  const Attrs& attrs = s.draft().attrs;
+  const int64_t channels = s.result().shape[1];
+  if (s.target().gpu || attrs.integer("groups", channels) == channels || attrs.integer("by_channel", 0) != 0) return nothing();
+  Draft by_channel = s.draft();
+  by_channel.attrs.values["by_channel"] = int64_t{1};
+  return Outcome(std::move(by_channel));
 }
 
 /// An instance_norm times or plus a constant of each channel.
@@ -164,6 +176,7 @@ std::span<const Rule> normalisation() {
       Rule{"div mul", norm, "x / sqrt(mean(x^2) + e) is an rms_norm, or a layer_norm where x is a difference to its mean"},
       Rule{"mul add", scale_or_bias, "A constant factor or offset of a normalisation joins its own"},
       Rule{"mul add", scale_or_bias_of_channels, "A constant factor or offset of each channel of an instance_norm joins its own"},
+      Rule{"instance_norm", sums_by_channel, "On processors, norms of groups add up each channel by itself first: images lie in blocks of channels, whose borders are not those of groups"},
       Rule{"reshape", group_norm, "An instance_norm of channels that are joined before and taken apart afterwards is one of groups"},
   };
   return kRules;

@@ -7,6 +7,7 @@
 
 #include "engine/graph/graph.h"
 #include "engine/graph/passes/constants.h"
+#include "engine/target/target.h"
 
 /// Local rewritings of one node, which simplify_expressions applies until none fits.
 namespace tw::graph::rules {
@@ -26,7 +27,10 @@ inline Draft reshape_of(int v, const std::vector<int64_t>& shape) { return {"res
 /// What a rule sees: the draft, the type of its result and the new graph up to it. Rules may add constants and nodes to the graph.
 class Site {
  public:
-  Site(GraphBuilder& b, const Draft& draft, const TensorType& result, const std::string& name) : draft_(draft), result_(result), name_(name), b_(b) {}
+  Site(GraphBuilder& b, const Draft& draft, const TensorType& result, const std::string& name, const Target& target)
+      : draft_(draft), result_(result), name_(name), target_(target), b_(b) {}
+
+  const Target& target() const { return target_; }
 
   const Draft& draft() const { return draft_; }
   const TensorType& result() const { return result_; }
@@ -50,6 +54,7 @@ class Site {
   const Draft& draft_;
   const TensorType& result_;
   const std::string& name_;
+  const Target& target_;
   GraphBuilder& b_;
 };
 

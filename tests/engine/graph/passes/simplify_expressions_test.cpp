@@ -419,6 +419,23 @@ class SimplifyExpressionsTest : public QObject {
     QCOMPARE(tw::graph::testing::what_differs(g, s, 1e-6), std::string());
   }
 
+  /// Norms over several channels add up channels first, on processors; on GPUs long rows stay rows.
+  void groupsOfChannels() {
+    Net n;
+    const int x = n.input({2, 3, 4});
+    const auto norm = [&](int64_t groups) { return n.op("instance_norm", {x, n.weight({3}), n.weight({3})}, attr("groups", groups)); };
+    const Graph g = n.finish({norm(1), norm(3), group_normed(n, x, {2, 1, 12})});
+    const Graph s = simplify_expressions(g, Target{}).value(), gpu = simplify_expressions(g, parse_target("cuda:a100").value()).value();
+    const auto by_channel = [](const Graph& from) {
+      std::string all;
+      for (const Node& node : from.nodes) all += node.op == "instance_norm" ? std::to_string(node.attrs.integer("by_channel", 0)) : "";
+      return all;
+    };
+    QCOMPARE(by_channel(s), std::string("1001"));  // the third is what the fourth was made of
+    QCOMPARE(by_channel(gpu), std::string("000"));
+    for (const Graph& after : {s, gpu}) QCOMPARE(tw::graph::testing::what_differs(g, after, 1e-6), std::string());
+  }
+
   void outputsKeepNodes() {
     Net n;
     const int x = n.input({2, 3, 4}), y = n.op("exp", {x});
