@@ -65,11 +65,13 @@ std::vector<int> inlined(const te::Dag& dag) {
 
 /// Whether a stage makes rows that its reader looks up: each is computed once, not for every place where it is read.
 bool by_rows(const te::Dag& dag, int i) {
+  const te::Op& op = dag.ops[static_cast<size_t>(i)];
   const std::vector<int> readers = dag.consumers(i);
-  if (readers.size() != 1) return false;
+  const bool output = std::find(dag.outputs.begin(), dag.outputs.end(), i) != dag.outputs.end();
+  if (op.is_placeholder() || op.reducer != te::Reducer::none || output || readers.size() != 1) return false;
   const te::Op& reader = dag.ops[static_cast<size_t>(readers.front())];
   return reader.reducer == te::Reducer::none && !reader.axes.empty() &&
-         rules::looks_up_in_rows(*reader.body, reader.axes.back().var, dag.ops[static_cast<size_t>(i)].output.get());
+         rules::looks_up_in_rows(*reader.body, reader.axes.back().var, op.output.get());
 }
 
 /// What is kept between stages lies as the result does, if that is in blocks: vectors run along them in both.

@@ -147,30 +147,32 @@ void compute_blocks(Builder& b, int stage, const Contiguous& blocks) {
   b.vectorize(stage, block[1]);
 }
 
-/// Whether `body`, over these axes, looks up rows of an unscheduled stage.
-bool takes_rows(const Stage& st, const ir::Expr& body, const std::vector<te::Axis>& axes) {
-  return schedule::has_loops(st) && st.relations.empty() && st.location == schedule::ComputeLocation::root && st.op.axes.size() == axes.size() &&
+/// Whether `body`, over these axes, looks up rows of a stage that nothing has been done about.
+bool takes_rows(const Builder& b, int stage, const ir::Expr& body, const std::vector<te::Axis>& axes) {
+  const Stage& st = b.at(stage);
+  const bool output = std::find(b.outputs().begin(), b.outputs().end(), stage) != b.outputs().end();
+  return !output && st.op.reducer == te::Reducer::none && schedule::has_loops(st) && st.relations.empty() && st.location == schedule::ComputeLocation::root && st.op.axes.size() == axes.size() &&
          looks_up_in_rows(body, axes.back().var, st.op.output.get());
 }
 
 /// The blocks of what rows are made of that a stage looks up.
 std::optional<Contiguous> blocks_of_rows(const Builder& b, int stage, const ir::Expr& body, const std::vector<te::Axis>& axes) {
   for (int i = 0; i < stage; ++i)
-    if (takes_rows(b.at(i), body, axes))
+    if (takes_rows(b, i, body, axes))
       if (const auto blocks = blocks_of_input(b, schedule::whole_body(b.all(), i), b.at(i).op.axes)) return blocks;
   return std::nullopt;
 }
 
-/// Stages whose rows are looked up by one that is scheduled are computed once for each of its rows, `row` of `stage`: in vectors along the rows, or in blocks along `axis`.
+/// Stages whose rows are looked up by one that is scheduled are computed once for each of its rows, loop `row` of `stage`: in vectors along
+/// the rows, or in blocks.
 void compute_rows(Builder& b, int stage, const ir::Expr& body, const std::vector<te::Axis>& axes, const ir::Var& row, const Target& target,
                   std::optional<Contiguous> blocks = {}) {
   for (int i = 0; i < stage; ++i) {
-    const Stage& st = b.at(i);
-    if (!takes_rows(st, body, axes)) continue;
+    if (!takes_rows(b, i, body, axes)) continue;
     b.compute_at(i, stage, row);
     if (blocks) {
       compute_blocks(b, i, *blocks);
-    } else if (const int64_t v = vector_length(st.op.axes.back().extent, target.lanes(st.op.output->dtype)); v > 1) {
+    } else if (const int64_t v = vector_length(b.at(i).op.axes.back().extent, target.lanes(b.at(i).op.output->dtype)); v > 1) {
       b.vectorize(i, b.split(i, b.loops(i).back(), {v})[1]);
     }
   }

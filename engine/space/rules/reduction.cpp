@@ -61,6 +61,15 @@ bool reads_any_blocks(const Builder& b, int stage) {
   return some;
 }
 
+/// Whether a reduction walks through memory, for a vector at least.
+bool walks_along(const Builder& b, int stage, int64_t lanes) {
+  const std::vector<te::Axis>& reduced = b.at(stage).op.reduce_axes;
+  for (const Read& r : reads_of(schedule::whole_body(b.all(), stage), reduced))
+    for (size_t k = 0; k < reduced.size(); ++k)
+      if (r.strides[k] == 1 && reduced[k].extent >= lanes) return true;
+  return false;
+}
+
 /// A result in rows of what lies in blocks, as sums over the pixels of images: a vector for each block.
 int add_up_blocks(Builder& b, int stage, int axis, int64_t length, int64_t work) {
   const int cache = b.cache_write(stage, "local"), out = cache + 1;
@@ -87,7 +96,7 @@ int schedule_reduction(Builder& b, int stage, const Target& target, const Choice
   if (scalar && run.axis >= 0)
     if (const int64_t length = blocks_read(b, stage, run.axis); length > 1 && length <= lanes) return add_up_blocks(b, stage, run.axis, length, work);
   const bool output = std::find(b.outputs().begin(), b.outputs().end(), stage) != b.outputs().end();
-  if (scalar && !output && b.at(stage).layout.empty() && !reads_any_blocks(b, stage)) {
+  if (scalar && !output && b.at(stage).layout.empty() && !reads_any_blocks(b, stage) && walks_along(b, stage, lanes)) {
     const std::vector<ir::Var> loops = b.loops(stage);
     const size_t rows = b.at(stage).op.axes.size();
     schedule_row(b, stage, rows, target, how);
