@@ -150,8 +150,8 @@ void compute_blocks(Builder& b, int stage, const Contiguous& blocks) {
 /// Whether `body`, over these axes, looks up rows of a stage that nothing has been done about.
 bool takes_rows(const Builder& b, int stage, const ir::Expr& body, const std::vector<te::Axis>& axes) {
   const Stage& st = b.at(stage);
-  const bool output = std::find(b.outputs().begin(), b.outputs().end(), stage) != b.outputs().end();
-  return !output && st.op.reducer == te::Reducer::none && schedule::has_loops(st) && st.relations.empty() && st.location == schedule::ComputeLocation::root && st.op.axes.size() == axes.size() &&
+  const bool untouched = schedule::has_loops(st) && st.relations.empty() && st.location == schedule::ComputeLocation::root;
+  return untouched && !is_output(b, stage) && st.op.reducer == te::Reducer::none && st.op.axes.size() == axes.size() &&
          looks_up_in_rows(body, axes.back().var, st.op.output.get());
 }
 
@@ -182,8 +182,7 @@ void compute_rows(Builder& b, int stage, const ir::Expr& body, const std::vector
 /// row are looked up, each block is computed at its place and blocks are turned into rows afterwards.
 int schedule_unblocked(Builder& b, int stage, const ir::Expr& body, const Contiguous& blocks, const Target& target) {
   const std::vector<te::Axis> axes = b.at(stage).op.axes;
-  const std::vector<int> outputs = b.outputs();
-  const bool kept = std::find(outputs.begin(), outputs.end(), stage) != outputs.end() && looks_up(body, axes.back().var);
+  const bool kept = is_output(b, stage) && looks_up(body, axes.back().var);
   const int at_places = kept ? b.cache_write(stage, "local") : -1;
   if (at_places >= 0) stage = at_places + 1;
   const std::vector<ir::Var> loops = b.loops(stage);
@@ -345,6 +344,8 @@ std::vector<ir::Var> in_input_order(const ir::Expr& body, const std::vector<te::
 }
 
 }  // namespace
+
+bool is_output(const Builder& b, int stage) { return std::find(b.outputs().begin(), b.outputs().end(), stage) != b.outputs().end(); }
 
 bool looks_up_in_rows(const ir::Expr& body, const ir::Var& last, const ir::BufferNode* array) {
   int reads = 0;

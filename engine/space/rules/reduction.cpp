@@ -95,8 +95,7 @@ int schedule_reduction(Builder& b, int stage, const Target& target, const Choice
   const bool scalar = run.axis < 0 || (b.at(stage).layout.empty() && gathers(b, stage, run.axis));
   if (scalar && run.axis >= 0)
     if (const int64_t length = blocks_read(b, stage, run.axis); length > 1 && length <= lanes) return add_up_blocks(b, stage, run.axis, length, work);
-  const bool output = std::find(b.outputs().begin(), b.outputs().end(), stage) != b.outputs().end();
-  if (scalar && !output && b.at(stage).layout.empty() && !reads_any_blocks(b, stage) && walks_along(b, stage, lanes)) {
+  if (scalar && !is_output(b, stage) && b.at(stage).layout.empty() && !reads_any_blocks(b, stage) && walks_along(b, stage, lanes)) {
     const std::vector<ir::Var> loops = b.loops(stage);
     const size_t rows = b.at(stage).op.axes.size();
     schedule_row(b, stage, rows, target, how);

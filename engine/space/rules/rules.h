@@ -47,6 +47,8 @@ inline int64_t pieces_for(const Target& target, const Choices& how = {}) { retur
 /// As few of the first loops as give that many pieces: the others count without divisions.
 std::vector<ir::Var> first_loops(const schedule::Builder& b, int stage, std::vector<ir::Var> outer, int64_t pieces);
 
+bool is_output(const schedule::Builder& b, int stage);
+
 /// Whether `body`, over axes of which `last` is the last, reads several elements of an array for each of its own, where tables say by their place along the last axis:
 /// interpolation along rows. What the array's rows are made of is better computed once a row than at each of these places.
 bool looks_up_in_rows(const ir::Expr& body, const ir::Var& last, const ir::BufferNode* array);

@@ -58,9 +58,9 @@ Case layer_norm(Dims shape, int64_t axis, DType t = kFloat32) {
           }};
 }
 
-/// Images normalised over groups of channels.
+/// Images normalised over groups of channels, each channel added up first, as on processors.
 Make image_norm(Dims shape, int64_t groups) {
-  return [=](Net& n) { return n.op("instance_norm", {n.input(shape), n.weight({shape[1]}), n.weight({shape[1]})}, {{"groups", groups}}); };
+  return [=](Net& n) { return n.op("instance_norm", {n.input(shape), n.weight({shape[1]}), n.weight({shape[1]})}, {{"groups", groups}, {"by_channel", int64_t{1}}}); };
 }
 
 /// Images resized along rows and columns, a few elements for each, the places given by tables.
@@ -363,6 +363,8 @@ std::vector<Case> cases() {
        {"channels normalised in blocks", image_norm({2, 37, 6, 9}, 37), {in_blocks(0, 4, 16), in_blocks(-1, 4, 16)}},
        {"groups normalised across blocks", image_norm({1, 40, 6, 9}, 4), {in_blocks(0, 4, 16), in_blocks(-1, 4, 16)}},
        {"groups normalised from blocks", image_norm({1, 48, 5, 5}, 1), {in_blocks(0, 4, 16)}},
+       {"groups normalised in rows", image_norm({2, 12, 9, 37}, 3)},
+       {"a long group normalised in rows", image_norm({1, 24, 48, 160}, 1)},
        {"resized", resized({1, 3, 9, 37}, 7, 45, 2)},
        {"resized, few columns", resized({2, 5, 6, 3}, 9, 5, 4)},
        {"resized from blocks", resized({1, 37, 6, 9}, 8, 35, 2), {in_blocks(0, 4, 16)}},

@@ -125,9 +125,9 @@ class DirectConvTest : public QObject {
   }
   /// By rule parts of vectors are computed where they are multiplied as fast, or whole ones would be too empty or far apart.
   void partsOfVectorsWhereTheyPay() {
-    const auto in_parts = [](const char* cpu, int64_t width, int64_t groups, int64_t stride) {
+    const auto in_parts = [](const char* cpu, int64_t width, int64_t groups, int64_t stride, int64_t pad = 1) {
       const Target target = parse_target(std::string("llvm -mcpu=") + cpu).value();
-      const te::DagPtr dag = dag_of([&](Net& n) { return conv(n, {1, width * groups, 28, 28}, {width * groups, width, 3, 3}, stride, 1, groups); });
+      const te::DagPtr dag = dag_of([&](Net& n) { return conv(n, {1, width * groups, 28, 28}, {width * groups, width, 3, 3}, stride, pad, groups); });
       return space::find_template(*dag, target)->fallback(*dag, target).index() >= 0;
     };
     QVERIFY(in_parts("znver4", 24, 7, 1));
@@ -135,6 +135,7 @@ class DirectConvTest : public QObject {
     QVERIFY(!in_parts("znver4", 120, 2, 1));  // panels of weights leave the nearest cache, and whole vectors are nearly full
     QVERIFY(!in_parts("sapphirerapids", 24, 7, 1));
     QVERIFY(in_parts("sapphirerapids", 24, 7, 2));
+    QVERIFY(in_parts("sapphirerapids", 24, 7, 2, 0));
     QVERIFY(in_parts("haswell", 24, 7, 1));  // three whole vectors
   }
 };
