@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <set>
@@ -32,7 +33,7 @@ namespace {
 
 struct RecordsArguments {
   std::string db, file, output, format = "autotvm";
-  std::vector<std::string> filters;
+  std::vector<std::string> filters, logs;
   int64_t session = 0;
   std::vector<int> archs;
   int blocks = api::GpuCheckOptions().blocks;
@@ -301,9 +302,54 @@ int check_records(const RecordsArguments& o) {
   return wrong > 0 ? kFailed : kDone;
 }
 
-void note_problems(const std::vector<records::LineProblem>& problems) {
-  note_skipped(problems.size(), [&](size_t i) { return fmt::format("line {}: {}", problems[i].line, problems[i].reason); });
+void note_problems(const std::vector<records::LineProblem>& problems, const std::string& of = {}) {
+  note_skipped(problems.size(), [&](size_t i) { return fmt::format("{}line {}: {}", of, problems[i].line, problems[i].reason); });
 }
+
+/// The logs that `paths` name: of a folder, as TenSet keeps a file for each task, all that end in `.json`, at any depth, in the alphabet's order. Errors: not_found for a folder without any; io_error.
+Expected<std::vector<std::string>> logs_of(const std::vector<std::string>& paths) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> out;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      out.push_back(path);
+      continue;
+    }
+    const auto first = static_cast<std::ptrdiff_t>(out.size());
+    fs::recursive_directory_iterator at(path, error);
+    for (; !error && at != fs::recursive_directory_iterator(); at.increment(error))
+      if (at->path().extension() == ".json" && at->is_regular_file(error)) out.push_back(at->path().string());
+    if (error) return Error(ErrorCode::io_error, fmt::format("Expected to read the folder: {}", error.message()), path);
+    if (first == static_cast<std::ptrdiff_t>(out.size())) return Error(ErrorCode::not_found, "Expected files that end in '.json', found none in the folder", path);
+    std::sort(out.begin() + first, out.end());
+  }
+  return out;
+}
+
+/// What logs came to, all together.
+struct Imported {
+  std::set<std::string> formats;
+  int64_t lines = 0, comments = 0, tasks = 0, foreign = 0, stored = 0, failures = 0, there = 0, unread = 0;
+  std::map<std::string, int64_t> skipped;  ///< lines by reason
+
+  void add(const logs::ImportedLog& log) {
+    formats.insert(logs::format_name(log.content.format));
+    lines += log.content.lines;
+    comments += log.content.comments;
+    tasks += static_cast<int64_t>(log.content.tasks.size());
+    foreign += std::count_if(log.content.tasks.begin(), log.content.tasks.end(), [](const logs::LogTask& t) { return !t.computable; });
+    stored += log.stored;
+    failures += log.failures;
+    there += log.there;
+    for (const records::LineProblem& p : log.content.problems) ++skipped[p.kind];
+  }
+  int64_t skipped_lines() const {
+    int64_t out = 0;
+    for (const auto& [kind, count] : skipped) out += count;
+    return out;
+  }
+};
 
 int import_records(const RecordsArguments& o) {
   std::optional<LoadedNetwork> loaded;
@@ -326,39 +372,43 @@ int import_records(const RecordsArguments& o) {
   options.target = &target;
   options.host = host_description();
   outlive_terminal();
-  logs::ImportProgress progress;
-  auto log = logs::read_log(**db, o.file, options, stop_token());
-  if (!log) return fail_input(log.error());
-  const auto result = logs::store_log(**db, *std::move(log), options, stop_token(), progress);
-  if (!result) return fail_input(result.error());
-  const auto& problems = result->content.problems;
-  note_problems(problems);
-  std::map<std::string, int64_t> by_kind;
-  for (const records::LineProblem& p : problems) ++by_kind[p.kind];
-  Json reasons = Json::object();
-  std::vector<std::string> counts;
-  for (const auto& [kind, count] : by_kind) {
-    reasons[kind] = count;
-    counts.push_back(fmt::format("{} {}", count, kind));
+  const auto paths = logs_of(o.logs);
+  if (!paths) return fail_input(paths.error());
+  Imported all;
+  for (const std::string& path : *paths) {
+    auto log = logs::read_log(**db, path, options, stop_token());
+    if (!log && (paths->size() == 1 || log.error().code == ErrorCode::cancelled)) return fail_input(log.error());
+    if (!log) {
+      note("skipped: " + log.error().text());
+      ++all.unread;
+      continue;
+    }
+    logs::ImportProgress progress;
+    const auto result = logs::store_log(**db, *std::move(log), options, stop_token(), progress);
+    if (!result) return fail_input(result.error());
+    note_problems(result->content.problems, paths->size() == 1 ? std::string() : fmt::format("'{}', ", printable(path)));
+    all.add(*result);
   }
-  const auto foreign = std::count_if(result->content.tasks.begin(), result->content.tasks.end(), [](const logs::LogTask& t) { return !t.computable; });
   if (o.json) {
-    print_json({{"format", logs::format_name(result->content.format)},
-                {"lines", result->content.lines},
-                {"comments", result->content.comments},
-                {"tasks", result->content.tasks.size()},
-                {"foreign_tasks", foreign},
-                {"stored", result->stored},
-                {"stored_failures", result->failures},
-                {"already_there", result->there},
-                {"skipped", problems.size()},
-                {"skipped_by_reason", reasons}});
+    Json document = {{"format", fmt::format("{}", fmt::join(all.formats, ", "))},
+                     {"lines", all.lines},
+                     {"comments", all.comments},
+                     {"tasks", all.tasks},
+                     {"foreign_tasks", all.foreign},
+                     {"stored", all.stored},
+                     {"stored_failures", all.failures},
+                     {"already_there", all.there},
+                     {"skipped", all.skipped_lines()},
+                     {"skipped_by_reason", all.skipped}};
+    if (paths->size() > 1) document.update({{"files", paths->size()}, {"files_skipped", all.unread}});
+    print_json(document);
   } else {
-    print("{} records of {} tasks stored, {} of them failures; {}{} skipped{}\n", result->stored, result->content.tasks.size(), result->failures,
-          result->there > 0 ? fmt::format("{} were already there; ", result->there) : "", problems.size(),
-          counts.empty() ? "" : fmt::format(": {}", fmt::join(counts, ", ")));
+    std::vector<std::string> counts;
+    for (const auto& [kind, count] : all.skipped) counts.push_back(fmt::format("{} {}", count, kind));
+    print("{}{} records of {} tasks stored, {} of them failures; {}{} skipped{}\n", paths->size() > 1 ? fmt::format("{} files: ", paths->size() - all.unread) : "", all.stored, all.tasks, all.failures,
+          all.there > 0 ? fmt::format("{} were already there; ", all.there) : "", all.skipped_lines(), counts.empty() ? "" : fmt::format(": {}", fmt::join(counts, ", ")));
   }
-  return result->stored + result->there == 0 && !problems.empty() ? kBadInput : kDone;
+  return all.stored + all.there == 0 && all.skipped_lines() + all.unread > 0 ? kBadInput : kDone;
 }
 
 /// A log file's records; lines of no use are notes.
@@ -429,7 +479,7 @@ void add_records(Subcommand app, Run& run) {
   auto i = std::make_shared<RecordsArguments>();
   sub =
       add_common(records, run, "import", "Stores the trials of a log of AutoTVM or Ansor, or of a database of MetaSchedule; lines that cannot be used are named and skipped", i, import_records);
-  sub.option("file", i->file, "File with JSON lines").input().required();
+  sub.option("logs", i->logs, "Files with JSON lines, or folders: of those all that end in '.json', as in TenSet's measure_records").input().required();
   sub.option("--model", i->network.model, "ONNX file whose tasks are added first, so that lines count for its fused tasks").input();
   sub.option("--target", i->network.target, "Target of the model's tasks").show_default();
   i->network.preparation.declare(sub);

@@ -4,6 +4,9 @@
 
 Usage: pretrained_models.py TW OUT.model [--target cuda:k80] [--device sim:k80] [--model pam] [--networks squeezenet1_1,densenet121] [--per-task 48] [--tuned 33] [--keep FOLDER]
 
+    pretrained_models.py TW pam-avx512.model --target llvm --device local --keep FOLDER
+    pretrained_models.py TW tenset-mlp-avx512.model --target llvm --device local --model tenset-mlp --keep FOLDER   # the same trials
+
 Schedules are drawn at random (--per-task) and found by the tuner ansor (--tuned, which adds good ones, that chance hardly draws). The card, OUT.md, says what the model learned from and how well it
 knows samples, whole tasks and a whole network that were held out. The networks that tuners are compared on, resnet50 and its kin, mobilenet_v2 and bert_base, belong to none of it.
 `resources/models` holds what this made, as NAME-DEVICE.model.
@@ -14,6 +17,8 @@ import os
 import subprocess
 import tempfile
 
+FEATURES = {"pam": "pam", "tenset-mlp": "tenset", "felix": "felix"}  # what each model sees of a candidate
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -21,13 +26,13 @@ def main():
     parser.add_argument("out")
     parser.add_argument("--target", default="cuda:k80")
     parser.add_argument("--device", default="sim:k80")
-    parser.add_argument("--model", default="pam")
+    parser.add_argument("--model", default="pam", choices=FEATURES)
     parser.add_argument("--networks", default="squeezenet1_1,densenet121")
     parser.add_argument("--per-task", default="48")
     parser.add_argument("--tuned", default="33")
     parser.add_argument("--epochs", default="50")
     parser.add_argument("--seed", default="1")
-    parser.add_argument("--keep", help="folder for databases and datasets, where an interrupted run goes on")
+    parser.add_argument("--keep", help="folder for databases and datasets: an interrupted run goes on, and another model learns from the same trials")
     o = parser.parse_args()
 
     def tw(*arguments):
@@ -38,17 +43,19 @@ def main():
         os.makedirs(folder, exist_ok=True)
         datasets = []
         for network in o.networks.split(","):
-            onnx, db, data = (os.path.join(folder, network + end) for end in (".onnx", ".db", ".twds"))
+            onnx, db, unfinished, data = (os.path.join(folder, network + end) for end in (".onnx", ".db", ".unfinished.db", f".{FEATURES[o.model]}.twds"))
             datasets.append(data)
             if os.path.exists(data):
                 continue
-            tw("zoo", "write", network, "-o", onnx)
-            tw("dataset", "make", onnx, "--target", o.target, "--device", o.device, "--db", db, "--per-task", o.per_task, "--seed", o.seed)
+            if not os.path.exists(db):
+                tw("zoo", "write", network, "-o", onnx)
+                tw("dataset", "make", onnx, "--target", o.target, "--device", o.device, "--db", unfinished, "--per-task", o.per_task, "--seed", o.seed)
+                if int(o.tuned) > 0:
+                    tw("tune", onnx, "--target", o.target, "--device", o.device, "--tuner", "ansor", "--scheduler", "round-robin", "--trials-per-task", o.tuned, "--batch", "16", "--finalists", "0",
+                       "--network-finals", "never", "--seed", o.seed, "--db", unfinished)
+                os.replace(unfinished, db)
             times = "simulated" if o.device.startswith("sim:") else "measured"
-            if int(o.tuned) > 0:
-                tw("tune", onnx, "--target", o.target, "--device", o.device, "--tuner", "ansor", "--scheduler", "round-robin", "--trials-per-task", o.tuned, "--batch", "16", "--finalists", "0",
-                   "--network-finals", "never", "--seed", o.seed, "--db", db)
-            tw("dataset", "featurise", db, "--target", o.target, "--times", times, "-o", data)
+            tw("dataset", "featurise", db, "--target", o.target, "--times", times, "--feature", FEATURES[o.model], "-o", data)
         rows = []
         common = ("dataset", "train", *datasets, "--model", o.model, "--model-param", "epochs=" + o.epochs, "--seed", o.seed, "--json")
         ways = [("a tenth of the tasks", ("--split", "tasks")), ("a twentieth of the samples; this one is kept", ("--split", "samples", "--test", "0.05", "--save", o.out))]

@@ -67,6 +67,29 @@ class Logs(CliCase):
         self.assertEqual([(b["task"].split()[0], b["best_s"]) for b in best], [("ansor", 2e-4)])
         self.assertIn("skipped", tw("records", "export", "--db", db, check=0)[2])
 
+    def test_folders_of_logs_as_tenset_keeps_them(self):
+        """One file for each task, named by its key; what they claim can be learned from."""
+        published = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "engine", "records", "ansor", "resnet-50-NHWC-B1-llvm.json")
+        records = [json.loads(line) for line in self.read(published).decode().splitlines() if line.startswith("{")][:4]
+        folder, db = self.path("measure_records"), self.path("t.db")
+        os.makedirs(os.path.join(folder, "e5-2673"))
+        for r in records:
+            r["i"][0][1] = "llvm -keys=cpu -link-params=0 -mcpu=core-avx2 -model=e5-2673"
+            name = "([" + ",".join(str(x) for x in json.loads(r["i"][0][0])) + "],llvm).json"
+            failed = {**r, "i": [r["i"][0], [[], r["i"][1][1][:1]]], "r": [[1e10], 4, 5.0, 1606961784]}
+            self.write(os.path.join(folder, "e5-2673", name), (json.dumps(r) + "\n" + json.dumps(failed) + "\n").encode())
+        self.write(os.path.join(folder, "broken.json"), b"nonsense\n")
+        self.write(os.path.join(folder, "README.md"), b"not a log\n")
+        done = tw_json("records", "import", folder, "--db", db)
+        self.assertEqual((done["files"], done["tasks"], done["foreign_tasks"], done["stored"], done["stored_failures"]), (5, 4, 0, 8, 4))
+        self.assertEqual(done["skipped_by_reason"], {"not_json": 1})
+        self.assertEqual(tw_json("records", "import", folder, published, "--db", db)["already_there"], 12)  # four stand in the published file, too
+        data = self.path("tenset.twds")
+        tw("dataset", "featurise", db, "--target", "llvm", "--times", "claimed", "--feature", "tenset", "-o", data, check=0)
+        self.assertEqual(len(tw_json("dataset", "info", data)["tasks"]), 25)  # one published trial is a failure
+        os.mkdir(self.path("empty"))
+        self.assert_sentence(3, "records", "import", self.path("empty"), "--db", db, has="'.json'")
+
     def test_images_with_channels_last(self):
         twx, db = self.path("last.twx"), self.path("t.db")
         kernels = tw_json("compile", self.model, "--layout", "nhwc", "-o", twx)["kernels"]
