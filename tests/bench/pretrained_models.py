@@ -17,7 +17,7 @@ import os
 import subprocess
 import tempfile
 
-FEATURES = {"pam": "pam", "tenset-mlp": "tenset", "felix": "felix"}  # what each model sees of a candidate
+FEATURES = {"pam": "pam", "tenset-mlp": "pam", "felix": "felix"}  # what each model sees of a candidate
 
 
 def main():

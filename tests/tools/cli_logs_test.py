@@ -85,7 +85,7 @@ class Logs(CliCase):
         self.assertEqual(done["skipped_by_reason"], {"not_json": 1})
         self.assertEqual(tw_json("records", "import", folder, published, "--db", db)["already_there"], 12)  # four stand in the published file, too
         data = self.path("tenset.twds")
-        tw("dataset", "featurise", db, "--target", "llvm", "--times", "claimed", "--feature", "tenset", "-o", data, check=0)
+        tw("dataset", "featurise", db, "--target", "llvm", "--times", "claimed", "-o", data, check=0)
         self.assertEqual(len(tw_json("dataset", "info", data)["tasks"]), 25)  # one published trial is a failure
         os.mkdir(self.path("empty"))
         self.assert_sentence(3, "records", "import", self.path("empty"), "--db", db, has="'.json'")
