@@ -20,7 +20,10 @@ bool depthwise_conv2d_nchwc_matches(const te::Dag& dag, const Target& target) {
   return one_each && channel_block(out[1], target) > 1;
 }
 
-ConfigSpace depthwise_conv2d_nchwc_space(const te::Dag& dag, const Target&) {
+/// Whether pieces of parallel work may be rows of the image. The first and last one, which touch the padding, are told from the others by the row alone, so that only one image has such pieces.
+bool can_share_rows(const te::Dag& dag, const Anchor& a, const Target& target) { return target.cores > 1 && output_shape(dag, a)[0] == 1; }
+
+ConfigSpace depthwise_conv2d_nchwc_space(const te::Dag& dag, const Target& target) {
   const Anchor a = *find_anchor(dag, "depthwise_conv2d");
   const std::vector<int64_t>& out = output_shape(dag, a);
   ConfigSpace space;
@@ -32,6 +35,7 @@ ConfigSpace depthwise_conv2d_nchwc_space(const te::Dag& dag, const Target&) {
   if (a.pad >= 0)
     space.define_knob("pad_inline", {0, 1}, "1: zero padding is tested where the input is read, 0: the input is copied into a padded array first");
   space.define_knob("unroll_window", {0, 1}, "1: the kernel window is written out, so that neighbouring taps share loads");
+  if (can_share_rows(dag, a, target)) space.define_knob("parallel_rows", {0, 1}, "what cores share, 0: blocks of channels, 1: rows of the image, each with all channels");
   space.add_filter([](const ConfigEntity& e) { return e.split("tile_ow")[1] * e.integer("tile_oh") <= 24; },
                    "the register tile does not fit the vector registers");
   return space;
@@ -42,12 +46,19 @@ ConfigEntity depthwise_conv2d_nchwc_fallback(const te::Dag& dag, const Target& t
   const std::vector<int64_t>& out = output_shape(dag, a);
   int64_t taps = 1;
   for (const te::Axis& r : dag.ops[static_cast<size_t>(a.reduce)].reduce_axes) taps *= r.extent;
+  const int64_t block = channel_block(out[1], target), blocks = out[0] * ((out[1] + block - 1) / block);
+  const std::vector<int64_t>& data = dag.ops[static_cast<size_t>(a.data)].output->shape;
+  const int64_t height = dag.ops[static_cast<size_t>(a.reduce)].reduce_axes.front().extent;
+  const bool rows_stay = can_share_rows(dag, a, target) && height * data[3] * data[1] * 4 <= target.l2_bytes / 2;
   return depthwise_conv2d_nchwc_space(dag, target).best_by([&](const ConfigEntity& e) {
     const int64_t columns = e.split("tile_ow")[1], rows = e.integer("tile_oh");
+    // Blocks find a row's neighbours in the nearest cache, rows in the second, but there may be fewer blocks than cores.
+    const bool by_rows = can_share_rows(dag, a, target) && e.integer("parallel_rows") != 0;
+    const double busy = !by_rows ? balanced(blocks, target) : rows_stay ? balanced((out[2] + rows - 1) / rows, target) - 0.05 : 0;
     // Written out, a small window keeps its weights and the columns that its taps share in registers.
     const bool window = (e.integer("unroll_window") != 0) == (taps <= 9), inlined = a.pad < 0 || e.integer("pad_inline") != 0;
     const double rate = std::min(1.0, static_cast<double>(columns * rows) / 8) - 0.01 * static_cast<double>(std::max<int64_t>(0, columns * rows - 8));
-    return rate * filled(out[3], columns) * filled(out[2], rows) + (window ? 2 : 0) + (inlined ? 2 : 0);
+    return rate * busy * filled(out[3], columns) * filled(out[2], rows) + (window ? 2 : 0) + (inlined ? 2 : 0);
   });
 }
 
@@ -70,13 +81,15 @@ Expected<schedule::Schedule> depthwise_conv2d_nchwc_apply(const te::DagPtr& dag,
   const auto c = b.split(out, axes[1], {block});
   const auto h = b.split(out, axes[2], {e.integer("tile_oh")});
   const auto w = b.split(out, axes[3], {e.split("tile_ow")[1]});
-  b.reorder(out, {axes[0], c[0], h[0], w[0], h[1], w[1], c[1]});
+  const bool by_rows = can_share_rows(*dag, a, target) && e.integer("parallel_rows") != 0;
+  const ir::Var shared = by_rows ? h[0] : c[0], own = by_rows ? c[0] : h[0];
+  b.reorder(out, {axes[0], shared, own, w[0], h[1], w[1], c[1]});
   b.compute_at(acc, out, w[0]);
   b.unroll(out, h[1]);
   b.unroll(out, w[1]);
   b.vectorize(out, c[1]);
   // Rows stay a loop of their own: the first and last one, which touch the padding, are cut off it.
-  b.parallel(out, b.fuse(out, {axes[0], c[0]}));
+  b.parallel(out, b.fuse(out, {axes[0], shared}));
 
   const auto in = b.loops(acc);  // n, c, oh, ow, kh, kw
   rules::whole_blocks(b, acc, 1, block);
