@@ -54,11 +54,15 @@ learner::ScriptTensor wanted(const learner::ScriptInput& input, const ImportOpti
 }
 
 learner::ScriptShapes wanted_shapes(const std::vector<learner::ScriptInput>& inputs, const ImportOptions& options) {
+  // A misspelt name is what to say first: the input that it means would be said to lack its shape.
+  std::vector<std::string> names;
+  for (const learner::ScriptInput& input : inputs) names.push_back(printable(input.name));
+  for (const auto& [name, shape] : options.shapes)
+    if (std::none_of(inputs.begin(), inputs.end(), [&](const learner::ScriptInput& input) { return input.name == name; }))
+      refuse(ErrorCode::invalid_argument, fmt::format("Expected a shape of '{}', found one of '{}', which is no input", fmt::join(names, "', '"), printable(name)));
   learner::ScriptShapes shapes;
   std::vector<std::string> used;
   for (const learner::ScriptInput& input : inputs) shapes[input.name] = wanted(input, options, used);
-  for (const auto& [name, shape] : options.shapes)
-    if (!shapes.count(name)) refuse(ErrorCode::invalid_argument, fmt::format("No input is called '{}'", printable(name)));
   for (const auto& [name, value] : options.dims)
     if (std::find(used.begin(), used.end(), name) == used.end())
       refuse(ErrorCode::invalid_argument, fmt::format("No input has a dimension called '{}'; TorchScript's are called INPUT.AXIS", printable(name)));
