@@ -80,6 +80,7 @@ class Logs(CliCase):
             self.write(os.path.join(folder, "e5-2673", name), (json.dumps(r) + "\n" + json.dumps(failed) + "\n").encode())
         self.write(os.path.join(folder, "broken.json"), b"nonsense\n")
         self.write(os.path.join(folder, "README.md"), b"not a log\n")
+        os.symlink("nowhere", os.path.join(folder, "gone.json"))
         done = tw_json("records", "import", folder, "--db", db)
         self.assertEqual((done["files"], done["tasks"], done["foreign_tasks"], done["stored"], done["stored_failures"]), (5, 4, 0, 8, 4))
         self.assertEqual(done["skipped_by_reason"], {"not_json": 1})
