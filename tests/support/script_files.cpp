@@ -139,6 +139,9 @@ int main(int argc, char** argv) {
     write_source("decided", "def forward(self, x):\n    if bool(x.sum() > 0):\n        x = x + 1\n    return x\n");
     write_source("decided_loop", "def forward(self, x):\n    n = int(x.max())\n    for i in range(n):\n        x = x + 1\n    return x\n");
     write_source("decided_number", "def forward(self, x):\n    n = float(x.max())\n    return torch.full([2, 2], n * 2.0) + x\n");
+    write_source("own_statistics", "def forward(self, x):\n    w = torch.batch_norm(self.w.reshape([1, 3, 3]), None, None, None, None, True, 0.0, 1e-5, False)\n"
+                                   "    y = torch.matmul(x, w.reshape([3, 3]))\n    return torch.batch_norm(y, self.w[0], self.w[1], None, None, True, 0.1, 1e-3, False)\n");
+    write_source("named_padding", "def forward(self, x):\n    w = self.w.reshape([1, 1, 3, 3])\n    return torch.conv2d(torch.conv2d(x, w[:, :, :, :2], None, [1, 1], 'same', [2, 1], 1), w, None, [2, 2], 'valid', [1, 1], 1)\n");
     write_source("unknown", "def forward(self, x):\n    return torch.special_bessel_j0(torch.matmul(x, self.w)) + torch.special_bessel_j1(x)\n");
     write_source("number_input", "def forward(self, x, n: int):\n    return x + n\n");
     write_source("raises", "def forward(self, x):\n    assert x.size(0) == 2, 'expects a batch of two'\n    return torch.matmul(x, self.w)\n");

@@ -168,6 +168,7 @@ constexpr AtenOp kAtenNn[] = {
     {"aten._adaptive_avg_pool2d", adaptive_avg_pool<2>},
     {"aten._adaptive_avg_pool3d", adaptive_avg_pool<3>},
     {"aten._convolution", convolution},
+    {"aten._convolution_mode", conv},
     {"aten.adaptive_avg_pool1d", adaptive_avg_pool<1>},
     {"aten.adaptive_avg_pool2d", adaptive_avg_pool<2>},
     {"aten.adaptive_avg_pool3d", adaptive_avg_pool<3>},

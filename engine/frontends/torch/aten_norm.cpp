@@ -21,8 +21,25 @@ int normalised_batch(TorchNode& n) {
   return n.emit("batch_norm", {x, parameter(n, "weight", channels, t, 1), parameter(n, "bias", channels, t, 0), n.cast(n.tensor("running_mean"), t), n.cast(n.tensor("running_var"), t)},
                 attrs({{"epsilon", epsilon_of(n)}}));
 }
+/// By its own statistics, as weights are standardised, and layers that keep none work after model.eval() too.
+int normalised_by_itself(TorchNode& n) {
+  const int x = n.tensor("input");
+  if (n.rank(x) < 2) n.invalid(fmt::format("expected data of rank 2 or more, found {}", shape_text(n.shape(x))));
+  const int64_t channels = n.shape(x)[1];
+  Dims axes{0}, along(static_cast<size_t>(n.rank(x)), 1);
+  for (int64_t d = 2; d < n.rank(x); ++d) axes.push_back(d);
+  along[1] = channels;
+  const int centred = n.binary("sub", x, n.reduce("reduce_mean", x, axes, true));
+  const int variance = n.reduce("reduce_mean", n.emit("square", {centred}), axes, true);
+  const int whitened = n.binary("mul", centred, n.emit("rsqrt", {n.with_scalar("add", variance, epsilon_of(n))}));
+  const DType t = n.dtype(x);
+  return n.binary("add", n.binary("mul", whitened, n.reshape(parameter(n, "weight", channels, t, 1), along)), n.reshape(parameter(n, "bias", channels, t, 0), along));
+}
 TorchResults batch_norm(TorchNode& n) {
-  if (n.boolean("training", n.boolean("train", false))) n.unsupported("training mode: export the model after model.eval()");
+  if (n.boolean("training", n.boolean("train", false))) {
+    if (n.has("running_mean") || n.has("running_var")) n.unsupported("training mode: export the model after model.eval()");
+    return n.one(normalised_by_itself(n));
+  }
   return n.one(normalised_batch(n));
 }
 /// With statistics that only training reads.

@@ -113,6 +113,8 @@ class TorchscriptReaderTest : public QObject {
     TW_NEEDS_LEARNER;
     agrees(file("control"), shaped("x", {3, 4}));
     agrees(file("control"), shaped("x", {1, 4}));  // another program
+    agrees(file("own_statistics"), shaped("x", {5, 3}));
+    agrees(file("named_padding"), shaped("x", {2, 1, 9, 8}));
   }
   void integers_agree() {
     TW_NEEDS_LEARNER;
