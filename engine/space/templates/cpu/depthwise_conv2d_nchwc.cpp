@@ -52,9 +52,9 @@ ConfigEntity depthwise_conv2d_nchwc_fallback(const te::Dag& dag, const Target& t
   const bool rows_stay = can_share_rows(dag, a, target) && height * data[3] * data[1] * 4 <= target.l2_bytes / 2;
   return depthwise_conv2d_nchwc_space(dag, target).best_by([&](const ConfigEntity& e) {
     const int64_t columns = e.split("tile_ow")[1], rows = e.integer("tile_oh");
-    // Blocks find a row's neighbours in the nearest cache, rows in the second, but there may be fewer blocks than cores.
+    // Of equals the first stays, which is blocks: they find a row's neighbours in the nearest cache, rows in the second.
     const bool by_rows = can_share_rows(dag, a, target) && e.integer("parallel_rows") != 0;
-    const double busy = !by_rows ? balanced(blocks, target) : rows_stay ? balanced((out[2] + rows - 1) / rows, target) - 0.05 : 0;
+    const double busy = !by_rows ? balanced(blocks, target) : rows_stay ? balanced((out[2] + rows - 1) / rows, target) : 0;
     // Written out, a small window keeps its weights and the columns that its taps share in registers.
     const bool window = (e.integer("unroll_window") != 0) == (taps <= 9), inlined = a.pad < 0 || e.integer("pad_inline") != 0;
     const double rate = std::min(1.0, static_cast<double>(columns * rows) / 8) - 0.01 * static_cast<double>(std::max<int64_t>(0, columns * rows - 8));

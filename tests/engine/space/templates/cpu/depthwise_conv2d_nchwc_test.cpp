@@ -23,22 +23,10 @@ class DepthwiseConv2dNchwcTest : public QObject {
   }
 
  private Q_SLOTS:
-  void keepsResults_data() {
-    QTest::addColumn<int>("number");
-    int k = 0;
-    for (const Case& c : cases()) QTest::newRow(c.name.c_str()) << k++;
-  }
+  void keepsResults_data() { add_rows(cases()); }
   void keepsResults() {
-    QFETCH(int, number);
-    const te::DagPtr dag = dag_of(cases()[static_cast<size_t>(number)].make);
-    for (const char* name : {"llvm -mcpu=x86-64-v3 -num-cores=1", "llvm -mcpu=znver4 -num-cores=3"}) {
-      const Target target = parse_target(name).value();
-      const space::Template* t = space::find_template(*dag, target);
-      QVERIFY(t);
-      QCOMPARE(std::string(t->name), std::string("depthwise_conv2d_nchwc.cpu"));
-      const std::string problem = problem_of_points(*t, dag, target, 12);
-      QVERIFY2(problem.empty(), problem.c_str());
-    }
+    const std::string problem = problem_of_row(space::cpu::depthwise_conv2d_nchwc(), cases(), 12);
+    QVERIFY2(problem.empty(), problem.c_str());
   }
   /// By rule cores share blocks of channels as long as they keep all busy, else the rows of an image; never rows of several images.
   void rowsWhereBlocksAreTooFew() {
