@@ -302,8 +302,9 @@ int check_records(const RecordsArguments& o) {
   return wrong > 0 ? kFailed : kDone;
 }
 
-void note_problems(const std::vector<records::LineProblem>& problems, const std::string& of = {}) {
-  note_skipped(problems.size(), [&](size_t i) { return fmt::format("{}line {}: {}", of, problems[i].line, problems[i].reason); });
+std::string problem_text(const records::LineProblem& p) { return fmt::format("line {}: {}", p.line, p.reason); }
+void note_problems(const std::vector<records::LineProblem>& problems) {
+  note_skipped(problems.size(), [&](size_t i) { return problem_text(problems[i]); });
 }
 
 /// The logs that `paths` name: of a folder, as TenSet keeps a file for each task, all that end in `.json`, at any depth, in the alphabet's order. Errors: not_found for a folder without any; io_error.
@@ -332,8 +333,10 @@ struct Imported {
   std::set<std::string> formats;
   int64_t lines = 0, comments = 0, tasks = 0, foreign = 0, stored = 0, failures = 0, there = 0, unread = 0;
   std::map<std::string, int64_t> skipped;  ///< lines by reason
+  std::vector<std::string> problems;       ///< those lines
 
-  void add(const logs::ImportedLog& log) {
+  /// `of`: the log's name before its lines, where there are several.
+  void add(const logs::ImportedLog& log, const std::string& of) {
     formats.insert(logs::format_name(log.content.format));
     lines += log.content.lines;
     comments += log.content.comments;
@@ -342,12 +345,10 @@ struct Imported {
     stored += log.stored;
     failures += log.failures;
     there += log.there;
-    for (const records::LineProblem& p : log.content.problems) ++skipped[p.kind];
-  }
-  int64_t skipped_lines() const {
-    int64_t out = 0;
-    for (const auto& [kind, count] : skipped) out += count;
-    return out;
+    for (const records::LineProblem& p : log.content.problems) {
+      ++skipped[p.kind];
+      problems.push_back(of + problem_text(p));
+    }
   }
 };
 
@@ -386,9 +387,9 @@ int import_records(const RecordsArguments& o) {
     logs::ImportProgress progress;
     const auto result = logs::store_log(**db, *std::move(log), options, stop_token(), progress);
     if (!result) return fail_input(result.error());
-    note_problems(result->content.problems, paths->size() == 1 ? std::string() : fmt::format("'{}', ", printable(path)));
-    all.add(*result);
+    all.add(*result, paths->size() == 1 ? std::string() : fmt::format("'{}', ", printable(path)));
   }
+  note_skipped(all.problems.size(), [&](size_t i) { return all.problems[i]; });
   if (o.json) {
     Json document = {{"format", fmt::format("{}", fmt::join(all.formats, ", "))},
                      {"lines", all.lines},
@@ -398,7 +399,7 @@ int import_records(const RecordsArguments& o) {
                      {"stored", all.stored},
                      {"stored_failures", all.failures},
                      {"already_there", all.there},
-                     {"skipped", all.skipped_lines()},
+                     {"skipped", all.problems.size()},
                      {"skipped_by_reason", all.skipped}};
     if (paths->size() > 1) document.update({{"files", paths->size()}, {"files_skipped", all.unread}});
     print_json(document);
@@ -406,9 +407,9 @@ int import_records(const RecordsArguments& o) {
     std::vector<std::string> counts;
     for (const auto& [kind, count] : all.skipped) counts.push_back(fmt::format("{} {}", count, kind));
     print("{}{} records of {} tasks stored, {} of them failures; {}{} skipped{}\n", paths->size() > 1 ? fmt::format("{} files: ", paths->size() - all.unread) : "", all.stored, all.tasks, all.failures,
-          all.there > 0 ? fmt::format("{} were already there; ", all.there) : "", all.skipped_lines(), counts.empty() ? "" : fmt::format(": {}", fmt::join(counts, ", ")));
+          all.there > 0 ? fmt::format("{} were already there; ", all.there) : "", all.problems.size(), counts.empty() ? "" : fmt::format(": {}", fmt::join(counts, ", ")));
   }
-  return all.stored + all.there == 0 && all.skipped_lines() + all.unread > 0 ? kBadInput : kDone;
+  return all.stored + all.there == 0 && all.problems.size() + static_cast<size_t>(all.unread) > 0 ? kBadInput : kDone;
 }
 
 /// A log file's records; lines of no use are notes.
