@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tw records`: trials in and out of a database as AutoTVM's JSON lines.
-#include <algorithm>
-#include <atomic>
+#include "app/cli/records.h"
+
+#include <fmt/format.h>
+
 #include <cmath>
-#include <filesystem>
-#include <map>
-#include <mutex>
+#include <memory>
 #include <set>
-#include <thread>
 
 #include "app/cli/command.h"
 #include "app/cli/common.h"
 #include "app/cli/console.h"
-#include "app/cli/host.h"
-#include "app/cli/progress.h"
 #include "app/cli/table.h"
-#include "app/cli/tuning.h"
 #include "app/cli/workspace.h"
-#include "app/logs/import_log.h"
 #include "db/recorded.h"
 #include "db/session_workspace.h"
 #include "engine/api/ansor_trials.h"
-#include "engine/api/gpu_check.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/records/autotvm_log.h"
@@ -30,23 +24,6 @@
 
 namespace tw::cli {
 namespace {
-
-struct RecordsArguments {
-  std::string db, file, output, format = "autotvm";
-  std::vector<std::string> filters, logs;
-  int64_t session = 0;
-  std::vector<int> archs;
-  int blocks = api::GpuCheckOptions().blocks;
-  NetworkOptions network;
-  bool json = false;
-};
-
-bool matches(const db::TaskRow& row, const std::vector<std::string>& filters) {
-  if (filters.empty()) return true;
-  for (const std::string& f : filters)
-    if (row.name.find(f) != std::string::npos || row.key.starts_with(f)) return true;
-  return false;
-}
 
 /// Lines to the file, or to standard output when there is none.
 Expected<void> put_lines(const std::string& path, const std::string& lines) {
@@ -207,209 +184,8 @@ int list_scores(const RecordsArguments& o) {
   return kDone;
 }
 
-std::string registers_text(const std::vector<codegen::KernelResources>& kernels) {
-  std::vector<std::string> parts;
-  for (const codegen::KernelResources& k : kernels) parts.push_back(fmt::format("{}{}", k.registers, k.spill_store_bytes > 0 ? ", spills" : ""));
-  return fmt::format("{}", fmt::join(parts, " / "));
-}
-
-/// The best kernel of a task for a GPU.
-struct BestKernel {
-  db::TaskRow row;
-  records::Task task;
-  std::vector<schedule::Step> steps;
-};
-
-/// Checks on as many threads as there are processors, in the order of the kernels. Of those not begun when it was stopped there is an error.
-std::vector<Expected<api::GpuCheck>> check_kernels(const std::vector<BestKernel>& kernels, const api::GpuCheckOptions& options) {
-  std::vector<Expected<api::GpuCheck>> checks(kernels.size(), Error(ErrorCode::cancelled, "Cancelled"));
-  Progress progress("Checking", static_cast<int64_t>(kernels.size()));
-  std::atomic<size_t> next{0};
-  std::mutex mutex;
-  int64_t done = 0;
-  const auto work = [&] {
-    for (size_t i = next++; i < kernels.size() && !options.stop.stop_requested(); i = next++) {
-      checks[i] = api::check_gpu_kernel(kernels[i].task, kernels[i].steps, options);
-      const std::lock_guard lock(mutex);
-      progress.update(++done, kernels[i].row.name);
-    }
-  };
-  std::vector<std::thread> threads;
-  for (size_t t = 1; t < std::min<size_t>(kernels.size(), std::max(1u, std::thread::hardware_concurrency())); ++t) threads.emplace_back(work);
-  work();
-  for (std::thread& t : threads) t.join();
-  progress.finish();
-  return checks;
-}
-
-/// The best trial of every task for a GPU, looked at without one.
-int check_records(const RecordsArguments& o) {
-  auto db = open_workspace(o.db, db::Mode::read_only);
-  if (!db) return fail_input(db.error());
-  const auto rows = (*db)->tasks();
-  if (!rows) return fail(rows.error());
-  api::GpuCheckOptions options;
-  options.blocks = o.blocks;
-  options.capabilities = o.archs;
-  options.stop = stop_token();
-  std::vector<std::string> titles{"task", "key", ">blocks", ">elements", ">error"};
-  for (const int a : o.archs) titles.push_back(fmt::format(">registers sm_{}", a));
-  titles.emplace_back("verdict");
-  Table table(titles);
-  Json list = Json::array();
-  int wrong = 0, others = 0;
-  std::vector<BestKernel> kernels;
-  for (const db::TaskRow& row : *rows) {
-    if (!matches(row, o.filters) || row.dag_text.empty()) continue;
-    const auto best = (*db)->best(row.key);
-    if (!best) return fail(best.error());
-    if (!*best) continue;
-    auto task = db::readable_task(**db, row);
-    if (!task) continue;
-    if (task->target.gpu)
-      kernels.push_back({row, std::move(*task), (*best)->candidate.steps});
-    else
-      ++others;
-  }
-  const std::vector<Expected<api::GpuCheck>> checks = check_kernels(kernels, options);
-  for (size_t k = 0; k < kernels.size(); ++k) {
-    const db::TaskRow& row = kernels[k].row;
-    const Expected<api::GpuCheck>& check = checks[k];
-    if (!check && check.error().code == ErrorCode::cancelled) return kCancelled;
-    wrong += !check;
-    const std::string verdict = !check ? "failed" : check->not_run.empty() ? "passed" : "not run";
-    std::vector<std::string> cells{row.name, row.key.substr(0, 10)};
-    Json entry{{"task", row.name}, {"key", row.key}, {"verdict", verdict}};
-    if (check) {
-      cells.insert(cells.end(),
-                   {fmt::format("{} of {}", check->blocks_run, check->blocks), std::to_string(check->elements), fmt::format("{:.1e}", check->max_rel_error)});
-      entry.update({{"blocks", check->blocks}, {"blocks_run", check->blocks_run}, {"elements", check->elements}, {"max_rel_error", check->max_rel_error}});
-    } else {
-      cells.insert(cells.end(), 3, "-");
-    }
-    for (size_t a = 0; a < o.archs.size(); ++a) cells.push_back(check ? registers_text(check->resources[a]) : "-");
-    const std::string reason = check ? check->not_run : check.error().text();
-    if (!reason.empty()) entry["reason"] = reason;
-    cells.push_back(reason.empty() ? verdict : verdict + ": " + reason);
-    table.row(cells);
-    list.push_back(std::move(entry));
-  }
-  if (others > 0) note(fmt::format("{} tasks are for processors, whose trials are verified when they are measured", others));
-  if (o.json)
-    print_json({{"kernels", list}, {"failed", wrong}});
-  else
-    put(table.text());
-  return wrong > 0 ? kFailed : kDone;
-}
-
-std::string problem_text(const records::LineProblem& p) { return fmt::format("line {}: {}", p.line, p.reason); }
 void note_problems(const std::vector<records::LineProblem>& problems) {
   note_skipped(problems.size(), [&](size_t i) { return problem_text(problems[i]); });
-}
-
-/// The logs that `paths` name: of a folder, as TenSet keeps a file for each task, all that end in `.json`, at any depth, in the alphabet's order. Errors: not_found for a folder without any; io_error.
-Expected<std::vector<std::string>> logs_of(const std::vector<std::string>& paths) {
-  namespace fs = std::filesystem;
-  std::vector<std::string> out;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (!fs::is_directory(path, error)) {
-      out.push_back(path);
-      continue;
-    }
-    const auto first = static_cast<std::ptrdiff_t>(out.size());
-    fs::recursive_directory_iterator at(path, error);
-    for (std::error_code gone; !error && at != fs::recursive_directory_iterator(); at.increment(error))
-      if (at->path().extension() == ".json" && at->is_regular_file(gone)) out.push_back(at->path().string());  // a link may lead nowhere
-    if (error) return Error(ErrorCode::io_error, fmt::format("Expected to read the folder: {}", error.message()), path);
-    if (first == static_cast<std::ptrdiff_t>(out.size())) return Error(ErrorCode::not_found, "Expected files that end in '.json', found none in the folder", path);
-    std::sort(out.begin() + first, out.end());
-  }
-  return out;
-}
-
-/// What logs came to, all together.
-struct Imported {
-  std::set<std::string> formats;
-  int64_t lines = 0, comments = 0, tasks = 0, foreign = 0, stored = 0, failures = 0, there = 0, unread = 0;
-  std::map<std::string, int64_t> skipped;  ///< lines by reason
-  std::vector<std::string> problems;       ///< those lines
-
-  /// `of`: the log's name before its lines, where there are several.
-  void add(const logs::ImportedLog& log, const std::string& of) {
-    formats.insert(logs::format_name(log.content.format));
-    lines += log.content.lines;
-    comments += log.content.comments;
-    tasks += static_cast<int64_t>(log.content.tasks.size());
-    foreign += std::count_if(log.content.tasks.begin(), log.content.tasks.end(), [](const logs::LogTask& t) { return !t.computable; });
-    stored += log.stored;
-    failures += log.failures;
-    there += log.there;
-    for (const records::LineProblem& p : log.content.problems) {
-      ++skipped[p.kind];
-      problems.push_back(of + problem_text(p));
-    }
-  }
-};
-
-int import_records(const RecordsArguments& o) {
-  std::optional<LoadedNetwork> loaded;
-  if (!o.network.model.empty()) {
-    int exit = kDone;
-    loaded = load_network(o.network, exit);
-    if (!loaded) return exit;
-  }
-  auto db = open_workspace(o.db);
-  if (!db) return fail(db.error());
-  ModelId model;
-  if (loaded) {
-    const auto stored = store_network(**db, *loaded, o.network.model, api::network_tasks(loaded->network, loaded->target));
-    if (!stored) return fail(stored.error());
-    model = stored->model;
-  }
-  const Target target = loaded ? loaded->target : host_target();
-  logs::ImportOptions options;
-  options.model = model;
-  options.target = &target;
-  options.host = host_description();
-  outlive_terminal();
-  const auto paths = logs_of(o.logs);
-  if (!paths) return fail_input(paths.error());
-  Imported all;
-  for (const std::string& path : *paths) {
-    auto log = logs::read_log(**db, path, options, stop_token());
-    if (!log && (paths->size() == 1 || log.error().code == ErrorCode::cancelled)) return fail_input(log.error());
-    if (!log) {
-      note("skipped: " + log.error().text());
-      ++all.unread;
-      continue;
-    }
-    logs::ImportProgress progress;
-    const auto result = logs::store_log(**db, *std::move(log), options, stop_token(), progress);
-    if (!result) return fail_input(result.error());
-    all.add(*result, paths->size() == 1 ? std::string() : fmt::format("'{}', ", printable(path)));
-  }
-  note_skipped(all.problems.size(), [&](size_t i) { return all.problems[i]; });
-  if (o.json) {
-    Json document = {{"format", fmt::format("{}", fmt::join(all.formats, ", "))},
-                     {"lines", all.lines},
-                     {"comments", all.comments},
-                     {"tasks", all.tasks},
-                     {"foreign_tasks", all.foreign},
-                     {"stored", all.stored},
-                     {"stored_failures", all.failures},
-                     {"already_there", all.there},
-                     {"skipped", all.problems.size()},
-                     {"skipped_by_reason", all.skipped}};
-    if (paths->size() > 1) document.update({{"files", paths->size()}, {"files_skipped", all.unread}});
-    print_json(document);
-  } else {
-    std::vector<std::string> counts;
-    for (const auto& [kind, count] : all.skipped) counts.push_back(fmt::format("{} {}", count, kind));
-    print("{}{} records of {} tasks stored, {} of them failures; {}{} skipped{}\n", paths->size() > 1 ? fmt::format("{} files: ", paths->size() - all.unread) : "", all.stored, all.tasks, all.failures,
-          all.there > 0 ? fmt::format("{} were already there; ", all.there) : "", all.problems.size(), counts.empty() ? "" : fmt::format(": {}", fmt::join(counts, ", ")));
-  }
-  return all.stored + all.there == 0 && all.problems.size() + static_cast<size_t>(all.unread) > 0 ? kBadInput : kDone;
 }
 
 /// A log file's records; lines of no use are notes.
@@ -462,6 +238,15 @@ Subcommand add_common(Subcommand app, Run& run, const char* name, const char* he
 }
 
 }  // namespace
+
+bool matches(const db::TaskRow& row, const std::vector<std::string>& filters) {
+  if (filters.empty()) return true;
+  for (const std::string& f : filters)
+    if (row.name.find(f) != std::string::npos || row.key.starts_with(f)) return true;
+  return false;
+}
+
+std::string problem_text(const records::LineProblem& p) { return fmt::format("line {}: {}", p.line, p.reason); }
 
 void add_records(Subcommand app, Run& run) {
   Subcommand records = app.group("records", "Trials in and out of a database");

@@ -30,7 +30,7 @@ Expected<records::Record> ansor_trial(const records::Task& task, const records::
   records::Record record;
   record.task_key = task.key;
   record.candidate = {space::kSketchSpace, -1, space::choices_of(schedule, "ansor"), std::move(steps), schedule::fingerprint(schedule)};
-  record.result = claims.as_claim(task, line.record.result);
+  record.result = claims.as_foreign_claim(task, line.record.result);
   record.origin = line.record.origin;
   record.claimed = true;
   return record;

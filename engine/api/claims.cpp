@@ -51,18 +51,25 @@ Error other_steps(const records::Candidate& c, const char* what) {
 
 }  // namespace
 
-double least_seconds(const records::Task& task) {
+double least_seconds(const te::Dag& dag, const Target& target) {
   constexpr double kMargin = 0.9;
-  const double arithmetic = measure::physical_floor_s(*task.dag, target::most_flops(task.target), target::most_narrow_speedup(task.target));
-  return std::max({records::kLeastTime, arithmetic, kMargin * output_bytes(*task.dag) / target::most_stored_bytes_per_s(task.target)});
+  const double arithmetic = measure::physical_floor_s(dag, target::most_flops(target), target::most_narrow_speedup(target));
+  return std::max({records::kLeastTime, arithmetic, kMargin * output_bytes(dag) / target::most_stored_bytes_per_s(target)});
 }
 
 records::MeasureResult as_claim(records::MeasureResult result) { return claim_above(std::move(result), records::kLeastTime, [] { return "any kernel"; }); }
 
 records::MeasureResult ClaimChecker::as_claim(const records::Task& task, records::MeasureResult result) {
   const auto [least, fresh] = least_.try_emplace(task.key);
-  if (fresh) least->second = least_seconds(task);
+  if (fresh) least->second = least_seconds(*task.dag, task.target);
   return claim_above(std::move(result), least->second, [&] { return fmt::format("'{}' on any machine of the target", printable(task.name)); });
+}
+
+records::MeasureResult ClaimChecker::as_foreign_claim(const records::Task& task, records::MeasureResult result) {
+  if (task.target.gpu) return as_claim(task, std::move(result));
+  const auto [least, fresh] = foreign_.try_emplace(task.key);
+  if (fresh) least->second = least_seconds(*task.dag, target::widest_processor(task.target));
+  return claim_above(std::move(result), least->second, [&] { return fmt::format("'{}' on any processor", printable(task.name)); });
 }
 
 Expected<void> ClaimChecker::check_steps(const records::Task& task, const records::Candidate& c) {

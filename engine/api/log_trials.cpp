@@ -48,7 +48,7 @@ Expected<records::Candidate> candidate_of(const records::Task& task, const recor
 }
 
 records::Record trial_of(const records::Task& task, const records::AutotvmRecord& line, records::Candidate candidate, ClaimChecker& claims) {
-  records::Record record{task.key, std::move(candidate), claims.as_claim(task, line.record.result), line.record.origin};
+  records::Record record{task.key, std::move(candidate), claims.as_foreign_claim(task, line.record.result), line.record.origin};
   record.claimed = true;
   return record;
 }
@@ -198,7 +198,7 @@ class Matcher {
     const auto known = place->second.points.find(records::identity({.space = m.line->record.candidate.space, .index = (*m.point)->index()}));
     if (known == place->second.points.end()) return false;
     records::Record& kept = result_.tasks[place->second.task].records[known->second];
-    records::MeasureResult result = claims_.as_claim(task, m.line->record.result);
+    records::MeasureResult result = claims_.as_foreign_claim(task, m.line->record.result);
     if (result.decided_s() < kept.result.decided_s()) kept = {task.key, std::move(kept.candidate), std::move(result), origin_of(*m.line), std::nullopt, true};
     problem(*m.line, "duplicate", "A second trial of the same point");
     return true;
@@ -301,7 +301,7 @@ LogRecords::LogRecords(std::span<const records::Task> tasks, const std::vector<N
     const records::AutotvmTask named = records::autotvm_task(*task.dag, task.target);
     for (const std::string& name : named.names) {
       const records::Task*& least = quickest[records::workload_text(name, named.args)];
-      if (least == nullptr || least_seconds(task) < least_seconds(*least)) least = &task;
+      if (least == nullptr || least_seconds(*task.dag, task.target) < least_seconds(*least->dag, least->target)) least = &task;
     }
   }
   for (const NamedLog& named : logs) {
@@ -312,7 +312,7 @@ LogRecords::LogRecords(std::span<const records::Task> tasks, const std::vector<N
         const auto [task, fresh] = of_a_line.try_emplace(line.name + " " + line.args);
         if (fresh) task->second = quickest[records::workload_text(line.name, records::args_of(line))];
         if (task->second == nullptr) continue;
-        claim.record.result = claims.as_claim(*task->second, std::move(claim.record.result));
+        claim.record.result = claims.as_foreign_claim(*task->second, std::move(claim.record.result));
         if (line.record.result.ok() && !claim.record.result.ok()) problems_.push_back(fmt::format("{}: {}", claim.record.origin, claim.record.result.message));
         history.load(claim);
         continue;

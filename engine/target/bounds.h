@@ -15,4 +15,7 @@ double most_narrow_speedup(const Target& target);
 /// Bytes stored a second, wherever they go: two vectors in each clock of a core; 128 bytes in each of a multiprocessor.
 double most_stored_bytes_per_s(const Target& target);
 
+/// A processor's target with as many cores and as wide vectors as any machine has: of a log that does not say how many its machine had.
+Target widest_processor(Target processor);
+
 }  // namespace tw::target

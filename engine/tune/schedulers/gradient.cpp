@@ -145,12 +145,13 @@ SchedulerDef gradient_scheduler() {
           {number_param("alpha", kReal, 0.2, "how much the past gain of a task counts against the expected one", 0, 1),
            number_param("beta", kReal, 2.0, "how much slower than tasks like it a task may be expected to end", 1, 1000),
            number_param("gamma", kReal, 0.5, "kept with the session for comparisons; neither the original nor this uses it", 0, 1),
-           number_param("window", kInt, 3, "rounds over which the past gain is taken", 1, 1000), number_param("warm_up", kInt, 1, "rounds that every task gets first", 1, 1000),
+           number_param("window", kInt, 3, "rounds over which the past gain is taken", 1, 1000), number_param("warm_up", kInt, 0, "rounds that every task gets first; Ansor: 1", 0, 1000),
            number_param("target_ms", kReal, 0.0, "tuning ends when the network's estimate is at most so many ms; 0: none", 0, 1e9)},
           make_gradient,
           "After every round it asks which task's next round will take most off the network's time, and gives the round to that one. What a round brings is "
           "expected from what the last ones brought, from the optimistic guess that the time falls as 1 over the rounds, and from how fast tasks like it run. "
-          "Each task gets a first round before that; one without candidates, or that has not improved for the trials of --early-stopping, is passed over.",
+          "A task that had no round yet may lose all of its time, so that the small ones wait until the large ones have had theirs; Ansor gives each a first round before that (warm_up=1). "
+          "One without candidates, or that has not improved for the trials of --early-stopping, is passed over.",
           "Ansor's task scheduler (Zheng et al., OSDI 2020, section 6)"};
 }
 

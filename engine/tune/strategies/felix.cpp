@@ -24,7 +24,6 @@ namespace {
 constexpr const char *kFelixModel = "felix", *kSearchBeside = "ansor", *kBeginsWithNothing = "none";
 constexpr const char *kDescended = "descent", *kBeside = "beside the best", *kSeed = "seed";
 constexpr int kNear = 4;  ///< steps from a place beside the best
-constexpr int kFirstFit = 256, kFirstFitFromNothing = 32;  ///< trials before the model goes on with what it knew, or begins
 
 struct FelixOptions {
   DescentOptions descent;
@@ -32,7 +31,7 @@ struct FelixOptions {
   space::DrawOptions annotate;
   int steps = 64, later_steps = 16;
   double epsilon = 0, others = 0.5, kept = 0.5;
-  int first_fit = 0;
+  int first_fit = 32;
   bool learns = true;
 };
 
@@ -198,9 +197,7 @@ class Felix : public Strategy {
 
   void learn() {
     const size_t known = learned_.data.size();
-    const bool saved = knows() && learned_.fitted_with == 0;
-    const int first = options_.first_fit > 0 ? options_.first_fit : saved ? kFirstFit : kFirstFitFromNothing;
-    if (!options_.learns || missing_ || known < static_cast<size_t>(first) || known == learned_.fitted_with) return;
+    if (!options_.learns || missing_ || known < static_cast<size_t>(options_.first_fit) || known == learned_.fitted_with) return;
     learned_.fitted_with = known;
     const auto done = learned_.model->fit(learned_.data, {rng_.next(), {}, in_.stop});
     if (done || in_.stop.stop_requested()) return;
@@ -355,7 +352,7 @@ ParamSchema felix_tuner_params() {
                      number_param("kept", kReal, 0.5, "share of the seeds that begin beside the best that were measured, at first beside the untuned schedule, and of each round that is measured near them; 0: all are drawn, as in the release", 0, 1),
                      number_param("epsilon", kReal, 0.0, "share of each round that are seeds as they are drawn", 0, 1),
                      number_param("others", kReal, 0.5, "share of each round that `ansor` proposes where the descent cannot express some sketch of the task; all where it can express none", 0, 1),
-                     number_param("first_fit", kInt, 0, "trials before the model is fitted, after that before every round; 0: 256 where it begins with a saved one, else 32", 0, 1 << 20),
+                     number_param("first_fit", kInt, 32, "trials before the model is fitted, or goes on if it is a saved one, after that before every round; the release's: 256", 1, 1 << 20),
                      flag_param("learns", true, "the model learns from what is measured"),
                      text_param("model_file", "", "a saved model to begin with, as `tw dataset train` writes it; none: it begins with nothing; empty: the one that comes with the program for this device, if there is one"),
                      number_param("max_innermost", kInt, 64, "iterations of an innermost loop", 1, 4096),

@@ -12,11 +12,17 @@ using namespace tw::tune::fixture;
 class GradientTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
-  void every_task_gets_a_first_round_the_slowest_part_of_the_network_first() {
-    const auto g = scheduler("gradient");
+  void every_task_gets_a_first_round_where_asked_the_slowest_part_of_the_network_first() {
+    const auto g = scheduler("gradient", {{"warm_up", 1}});
     QCOMPARE(g->next(session({task(1, 100, {3.0}), task(4, 100, {1.0}), task(1, 100, {2.0})})).task, 1);
     QCOMPARE(g->next(session({task(1, 100, {3.0}), task(4, 100, {1.0, 1.0}), task(1, 100, {2.0})})).task, 0);
     QCOMPARE(g->next(session({task(1, 100, {3.0, 3.0}), task(4, 100, {1.0, 1.0}), task(1, 100, {2.0})})).task, 2);
+  }
+  /// Of a task that had no round yet all of its time may be had; that is no more than a tenth of one ten times as slow after ten rounds.
+  void a_task_without_a_round_waits_for_its_share() {
+    const auto first = [](double seconds) { return scheduler("gradient")->next(session({task(1, 100, std::vector<double>(11, 10.0)), task(1, 100, {seconds})})).task; };
+    QCOMPARE(first(0.9), 0);
+    QCOMPARE(first(1.1), 1);
   }
   /// After c rounds a task is expected to fall from t to t - t / c; the past gain over the last three rounds counts a fifth.
   void the_gradient_is_that_of_the_paper() {
