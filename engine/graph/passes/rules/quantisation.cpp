@@ -137,9 +137,19 @@ std::optional<double> magnitude(const Site& s, int v, int nodes = 6) {
   return {};
 }
 
+/// An integer operand as numbers; one that was quantised just before is what it was then.
 Expected<int> in_float32(Site& s, int v) {
   if (const HostArray* c = s.constant(v)) return s.add_constant(numbers_of(*c, kFloat32));
-  return s.add_node({"cast", {v}, Attrs{{{"to", std::string("float32")}}}}, ".number");
+  const TensorType type{kFloat32, s.type(v).shape};
+  Draft number{"cast", {v}, Attrs{{{"to", std::string("float32")}}}};
+  for (Expected<Outcome> (*rule)(Site&) : {through_integers, moved_limits}) {
+    Site site = s.with(number, type);
+    TW_TRY(Outcome made, rule(site));
+    if (const int* known = std::get_if<int>(&made)) return *known;
+    if (std::holds_alternative<std::monostate>(made)) break;
+    number = std::get<Draft>(std::move(made));
+  }
+  return s.add_node(number, ".number");
 }
 
 /// Sums of products of numbers of 8 bits that become float32: they are summed in it. Up to 2^24 that is exact; beyond, the sum is rounded as the cast would round it, if a

@@ -30,8 +30,10 @@ class Site {
   Site(GraphBuilder& b, const Draft& draft, const TensorType& result, const std::string& name, const Target& target)
       : draft_(draft), result_(result), name_(name), target_(target), b_(b) {}
 
-  const Target& target() const { return target_; }
+  /// The same place with another draft, of a node that a rule is about to add. Both outlive what is returned.
+  Site with(const Draft& draft, const TensorType& result) const { return {b_, draft, result, name_, target_}; }
 
+  const Target& target() const { return target_; }
   const Draft& draft() const { return draft_; }
   const TensorType& result() const { return result_; }
   int input(size_t i) const { return draft_.inputs[i]; }

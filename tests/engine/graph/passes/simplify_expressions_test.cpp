@@ -84,7 +84,14 @@ const Case kCases[] = {
        const int a = n.op("sub", {cast(n, cast(n, clip(n, n.op("round", {n.op("mul", {x, scalar(n, 100)})}), 0, 255), "uint8"), "int32"), whole(n, {}, {7})});
        return n.op("mul", {cast(n, n.op("add", {n.op("matmul", {a, whole(n, {4, 2}, {1, -128, 3, 4, 127, 6, -7, 8})}), whole(n, {2}, {1000, -3})}), "float32"), scalar(n, 0.01)});
      },
-     "mul round clip cast cast sub cast matmul add mul"},
+     "mul round clip sub matmul add mul"},
+    {"product of integers that were quantised with a zero point",
+     [](Net& n, int x) {
+       const int moved = n.op("add", {n.op("round", {n.op("mul", {x, scalar(n, 100)})}), scalar(n, 7)});
+       const int a = n.op("sub", {cast(n, cast(n, clip(n, moved, 0, 255), "uint8"), "int32"), whole(n, {}, {7})});
+       return cast(n, n.op("matmul", {a, whole(n, {4, 2}, {1, -128, 3, 4, 127, 6, -7, 8})}), "float32");
+     },
+     "mul round clip matmul"},
     {"product of integers that may be large",
      [](Net& n, int x) {
        const int a = cast(n, clip(n, n.op("round", {n.op("mul", {x, scalar(n, 100)})}), -30000, 30000), "int32");
