@@ -24,7 +24,7 @@ void add_network_options(Subcommand sub, NetworkOptions& options) {
   sub.option("--input-shape", options.shapes, "Shape of an input that the file leaves open altogether, as TorchScript does: x=1,3,224,224, or ids=1,128:int64 with its type; may be repeated");
   options.preparation.declare(sub);
   sub.option("--import-memory", options.import_gib,
-             "GiB of memory that reading the model and computing its constants may take; 0: 1 and four times the size of its files")
+             "GiB of memory that reading the model and computing its constants may take; 0: 1 and sixteen times the size of its files")
       .range(0.0, 65536.0);
   sub.option("--import-seconds", options.import_seconds, "Seconds that it may take, beside a second for each 10 MB").range(0.1, 86400.0).show_default();
 }

@@ -7,7 +7,7 @@ namespace tw::api {
 
 /// What the process that reads a model file may take.
 struct ImportLimits {
-  /// Of memory; 0: 1 GiB and four times the file and the files that it keeps its data in.
+  /// Of memory; 0: 1 GiB and sixteen times the file and the files that it keeps its data in.
   int64_t memory_bytes = 0;
   /// Of time; what it reads adds a second for each 10 MB.
   double seconds = 60;

@@ -14,7 +14,7 @@ namespace tw::api {
 
 /// Memory that reading and folding may take: so much for any file, and so many bytes for each that is read.
 inline constexpr int64_t kMemoryForAny = int64_t{1} << 30;
-inline constexpr int64_t kMemoryPerByte = 4;
+inline constexpr int64_t kMemoryPerByte = 16;
 
 using Constants = std::map<std::string, std::shared_ptr<const HostArray>>;
 

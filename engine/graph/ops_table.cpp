@@ -17,6 +17,7 @@ std::vector<OpDef> build() {
   append(ops::conv_nhwc());
   append(ops::conv_transpose());
   append(ops::dense());
+  append(ops::dense_bytes());
   append(ops::matmul());
   append(ops::einsum());
   append(ops::pool());

@@ -17,6 +17,7 @@
 #include "engine/graph/passes/fuse_attention.h"
 #include "engine/graph/passes/fuse_operators.h"
 #include "engine/graph/passes/matmul_to_dense.h"
+#include "engine/graph/passes/multiply_bytes.h"
 #include "engine/graph/passes/remove_dead_nodes.h"
 #include "engine/graph/passes/simplify_expressions.h"
 #include "engine/graph/passes/simplify_inference.h"
@@ -69,6 +70,11 @@ std::span<const Pass> passes() {
            "Turns products with a constant matrix into dense layers, whose weights are packed ahead of time, and lets what follows work on the flat "
            "matrix, so that biases, activations and residual additions fuse with the layer.",
            "Canonical matrix products, as XLA's dot decomposition does"},
+      // After products are layers, and before scales are folded into weights that are whole numbers.
+      Pass{"multiply_bytes", multiply_bytes,
+           "On processors that add up products of bytes (VNNI), dense layers of whole numbers from bytes and with weights that fit them compute with bytes; what a "
+           "zero point adds follows from the sums of the weights.",
+           "Jacob et al., Quantization and training of neural networks for efficient integer-arithmetic-only inference, CVPR 2018"},
       // After constants are folded: a scale must be a constant to be moved.
       Pass{"fold_scale_axis", fold_scale_axis,
            "Moves a multiplication by one factor per channel into the weights of the convolution or dense layer before it, or of the one after it, so "

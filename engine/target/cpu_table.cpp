@@ -212,6 +212,9 @@ FeatureSet features_of(std::string_view cpu, const std::vector<std::string>& fla
   return apply_features(known != nullptr ? known->features : 0, flags);
 }
 
+bool has_byte_dots(FeatureSet features) { return (features & (bit(F::avx512vnni) | bit(F::avxvnni))) != 0; }
+bool has_byte_dots(const Target& target) { return !target.gpu && has_byte_dots(features_of(target.cpu, target.features)); }
+
 int vector_bits(FeatureSet features, int sve_bits) {
   if (features & bit(F::avx512f)) return 512;
   if (features & bit(F::avx)) return 256;

@@ -147,6 +147,10 @@ FeatureSet apply_features(FeatureSet base, const std::vector<std::string>& flags
 /// What a processor by name has with flags on top; of a name that is not in the table the flags alone.
 FeatureSet features_of(std::string_view cpu, const std::vector<std::string>& flags);
 
+/// Whether a processor adds up four products of bytes, of unsigned and signed ones, in each lane of int32 with one instruction (VNNI). Without, products in float32 are faster.
+bool has_byte_dots(FeatureSet features);
+bool has_byte_dots(const Target& target);
+
 /// Bits of one vector register, and how many there are. `sve_bits`: CpuInfo's; vectors of SVE are used where they are longer than NEON's.
 int vector_bits(FeatureSet features, int sve_bits = 0);
 int vector_registers(FeatureSet features);

@@ -84,6 +84,9 @@ class FuncEmitter {
   llvm::Value* call(const ir::CallNode& n);
   bool may_fault(const ir::Expr& e) const;
 
+  // llvm_dot.cpp
+  llvm::Value* byte_dot(const ir::BinaryNode& n);
+
   // llvm_memory.cpp
   struct Place {
     ir::Buffer buffer;

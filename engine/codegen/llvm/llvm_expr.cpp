@@ -53,6 +53,7 @@ Value* FuncEmitter::fresh_expr(const Expr& e) {
 
 Value* FuncEmitter::binary(const ir::BinaryNode& n) {
   if (n.op == BinaryOp::and_ || n.op == BinaryOp::or_) return logical(n);
+  if (Value* dot = byte_dot(n)) return dot;
   Value* x = expr(n.a);
   Value* y = expr(n.b);
   ArithFacts facts{.index = in_index_ && n.a->dtype.element() == ir::kIndex};

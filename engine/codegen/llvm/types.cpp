@@ -48,6 +48,13 @@ llvm::Value* double_to_odd_float(Builder& b, llvm::Value* v) {
 
 llvm::Value* float_to_int(Builder& b, DType to, llvm::Value* v) {
   llvm::Type* type = value_type(b.getContext(), to);
+  if (to.bits < 32) {  // by way of int32, for which there are vector instructions
+    llvm::Type* wide = like(v->getType(), b.getInt32Ty());
+    const int64_t low = to.is_signed() ? -(int64_t{1} << (to.bits - 1)) : 0, high = (int64_t{1} << (to.bits - (to.is_signed() ? 1 : 0))) - 1;
+    llvm::Value* whole = b.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {wide, v->getType()}, {v});
+    whole = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, whole, int_constant(wide, low));
+    return b.CreateTrunc(b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, whole, int_constant(wide, high)), type);
+  }
   const auto id = to.is_signed() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
   return b.CreateIntrinsic(id, {type, v->getType()}, {v});
 }

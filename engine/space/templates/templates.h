@@ -10,6 +10,7 @@ namespace tw::space {
 /// For CPUs.
 #define TW_CPU_TEMPLATES(X) \
   X(dense_pack)             \
+  X(dense_bytes)            \
   X(conv2d_nchwc)           \
   X(conv2d_transpose_nchwc) \
   X(narrow_conv2d)          \

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/graph/passes/multiply_bytes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/graph/passes/constants.h"
+#include "engine/graph/rewrite.h"
+#include "engine/target/cpu_table.h"
+
+namespace tw::graph {
+
+namespace {
+
+/// Products that a processor adds up at once, and columns of the widest vectors.
+constexpr int64_t kTogether = 4, kColumns = 16;
+
+const Value& value(const Graph& g, int v) { return g.values[static_cast<size_t>(v)]; }
+const Node* made_by(const Graph& g, int v, std::string_view op) {
+  const int producer = value(g, v).producer;
+  const Node* n = producer < 0 ? nullptr : &g.nodes[static_cast<size_t>(producer)];
+  return n && n->op == op && n->outputs.size() == 1 ? n : nullptr;
+}
+
+/// A matrix of bytes that became numbers.
+struct Bytes {
+  int matrix = -1;  ///< of uint8, in any shape, or of numbers, see `low`
+  int shift = -1;   ///< one int32 that was added to each, or with `subtracted` taken off; -1: none
+  bool subtracted = false;
+  double low = 0;     ///< of numbers, which are whole and at most 255 above it
+  double factor = 1;  ///< that they were multiplied with in the end
+};
+
+bool is_whole(double v) { return v == std::floor(v) && std::abs(v) < 1 << 23; }
+bool is_rounded(const Graph& g, int v) {
+  for (const char* op : {"round", "floor", "ceil", "trunc"})
+    if (made_by(g, v, op)) return true;
+  return false;
+}
+/// The least of a quantised value that stayed in float32: rounded, perhaps moved by a whole number, and limited to no more than 256 whole numbers.
+std::optional<double> least_of_bytes(const Graph& g, int v) {
+  const Node* clip = made_by(g, v, "clip");
+  if (!clip) return {};
+  const double low = clip->attrs.real("min", -HUGE_VAL), high = clip->attrs.real("max", HUGE_VAL);
+  if (!is_whole(low) || !is_whole(high) || high - low > 255) return {};
+  int inner = clip->inputs[0];
+  if (const Node* moved = made_by(g, inner, "add"))
+    if (const auto& by = value(g, moved->inputs[1]).constant; by && by->num_elements() == 1 && is_whole(by->get(0))) inner = moved->inputs[0];
+  return is_rounded(g, inner) ? std::optional(low) : std::nullopt;
+}
+
+std::optional<Bytes> bytes_behind(const Graph& g, int v) {
+  const auto behind = [&](const char* op) {
+    const Node* n = made_by(g, v, op);
+    if (n) v = n->inputs[0];
+    return n;
+  };
+  while (behind("reshape")) {}
+  if (value(g, v).type.dtype != kFloat32) return {};
+  Bytes out;
+  if (const Node* n = made_by(g, v, "mul"))
+    if (const auto& by = value(g, n->inputs[1]).constant; by && by->num_elements() == 1) {
+      out.factor = by->get(0);
+      v = n->inputs[0];
+      while (behind("reshape")) {}
+    }
+  if (const auto low = least_of_bytes(g, v)) {
+    out.matrix = v, out.low = *low;
+    return out;
+  }
+  if (!behind("cast")) return {};
+  while (behind("reshape")) {}
+  if (value(g, v).type.dtype == kInt32) {
+    for (const char* op : {"add", "sub"})
+      if (const Node* n = made_by(g, v, op); out.shift < 0 && n && value(g, n->inputs[1]).type.num_elements() == 1) out.shift = n->inputs[1], out.subtracted = n->op == "sub", v = n->inputs[0];
+    if (!behind("cast")) return {};
+    while (behind("reshape")) {}
+  }
+  if (value(g, v).type.dtype != kUInt8) return {};
+  out.matrix = v;
+  return out;
+}
+
+/// Weights as bytes times a number for each row, with the sum of each row of bytes; nothing if they are none.
+struct Weights {
+  HostArray bytes, sums, scales;
+};
+
+/// Of which number all of a row are whole multiples, from -128 to 127: what was dequantised is, up to its rounding. 0 if there is none.
+double scale_of(std::span<const double> row) {
+  constexpr double kMostBytes = 128, kRounding = 0x1p-20;
+  double most = 0;
+  for (const double v : row) most = std::max(most, std::abs(v));
+  if (most == 0) return 1;
+  const auto fits = [&](double scale) {
+    return std::all_of(row.begin(), row.end(), [&](double v) {
+      const double q = v / scale, whole = std::round(q);
+      return whole >= -kMostBytes && whole < kMostBytes && std::abs(q - whole) <= kRounding * std::abs(whole);
+    });
+  };
+  if (fits(1)) return 1;
+  for (double q = 1; q <= kMostBytes; ++q)  // the largest number, so that the bytes are small
+    if (fits(most / q)) return most / q;
+  return 0;
+}
+
+std::optional<Weights> weights_of(const HostArray& w) {
+  const int64_t columns = w.shape[0], depth = w.shape[1];
+  if (depth % kTogether != 0 || columns % kColumns != 0) return {};
+  Weights out{HostArray::make(kInt8, w.shape), HostArray::make(kInt32, {columns}), HostArray::make(kFloat32, {columns})};
+  std::vector<double> row(static_cast<size_t>(depth));
+  for (int64_t c = 0; c < columns; ++c) {
+    for (int64_t k = 0; k < depth; ++k) row[static_cast<size_t>(k)] = w.get(c * depth + k);
+    const double scale = scale_of(row);
+    if (!(scale > 0) || !std::isfinite(scale)) return {};
+    int64_t sum = 0;
+    for (int64_t k = 0; k < depth; ++k) {
+      const double q = std::round(row[static_cast<size_t>(k)] / scale);
+      out.bytes.set(c * depth + k, q);
+      sum += static_cast<int64_t>(q);
+    }
+    out.sums.set_int(c, sum);
+    out.scales.set(c, scale);
+  }
+  return out;
+}
+
+}  // namespace
+
+/// (x + shift) w is x w plus shift times the sums of w's rows; factors of x and of w's rows are the result's.
+Expected<Graph> multiply_bytes(const Graph& g, const Target& target) {
+  if (!target::has_byte_dots(target)) return g;
+  Rewriter rewrite(g);
+  GraphBuilder& b = rewrite.builder();
+  for (const Node& n : g.nodes) {
+    rewrite.at(n);
+    const auto add_node = [&](const char* op, std::vector<int> inputs, const char* suffix, Attrs attrs = {}) -> Expected<int> {
+      TW_TRY(const std::vector<int> out, b.node(op, std::move(inputs), std::move(attrs), n.name + suffix));
+      return out[0];
+    };
+    const bool layer = n.op == "dense" && n.inputs.size() == 2 && value(g, n.outputs[0]).type.dtype == kFloat32 && value(g, n.inputs[1]).constant;
+    const auto bytes = layer ? bytes_behind(g, n.inputs[0]) : std::nullopt;
+    auto weights = bytes ? weights_of(*value(g, n.inputs[1]).constant) : std::nullopt;
+    if (!weights) {
+      TW_CHECK(rewrite.copy(n));
+      continue;
+    }
+    int matrix = rewrite.value(bytes->matrix), shift = bytes->shift < 0 ? -1 : rewrite.value(bytes->shift);
+    if (value(g, bytes->matrix).type.dtype == kFloat32) {
+      if (bytes->low != 0) {
+        TW_TRY(matrix, add_node("add", {matrix, b.constant(n.name + ".least", full(kFloat32, -bytes->low))}, ".moved"));
+        shift = b.constant(n.name + ".low", full(kInt32, bytes->low));
+      }
+      TW_TRY(matrix, add_node("cast", {matrix}, ".byte", Attrs{{{"to", std::string("uint8")}}}));
+    }
+    TW_TRY(const int x, add_node("reshape", {matrix}, ".bytes", Attrs{{{"shape", value(g, n.inputs[0]).type.shape}}}));
+    TW_TRY(int sum, add_node("dense_bytes", {x, b.constant(n.name + ".weight", std::move(weights->bytes))}, ".products"));
+    if (shift >= 0) {
+      // In the result's shape, so that it is elementwise work after the product.
+      const int sums = b.constant(n.name + ".sums", std::move(weights->sums));
+      TW_TRY(const int spread, add_node("broadcast_to", {sums}, ".spread", Attrs{{{"shape", value(g, n.outputs[0]).type.shape}}}));
+      TW_TRY(const int flat, add_node("reshape", {shift}, ".shift", Attrs{{{"shape", std::vector<int64_t>{1}}}}));
+      TW_TRY(const int shifts, add_node("mul", {spread, flat}, ".shifts"));
+      TW_TRY(sum, add_node(bytes->subtracted ? "sub" : "add", {sum, shifts}, ".sum"));
+    }
+    bool scaled = false;
+    for (int64_t c = 0; c < weights->scales.num_elements(); ++c) {
+      weights->scales.set(c, weights->scales.get(c) * bytes->factor);
+      scaled = scaled || weights->scales.get(c) != 1;
+    }
+    TW_TRY(int number, add_node("cast", {sum}, scaled ? ".number" : "", Attrs{{{"to", std::string("float32")}}}));
+    if (scaled) {
+      TW_TRY(number, add_node("mul", {number, b.constant(n.name + ".scales", std::move(weights->scales))}, ""));
+    }
+    b.rename(number, value(g, n.outputs[0]).name);
+    rewrite.replace(n.outputs[0], number);
+  }
+  return std::move(rewrite).finish();
+}
+
+}  // namespace tw::graph
