@@ -94,11 +94,11 @@ PostDominators post_dominators(const Flow& f) {
 /// Union-find over nodes. The root's entry describes the group.
 class Groups {
  public:
-  explicit Groups(const Flow& f) : f_(f), parent_(f.kind.size()), kind_(f.kind), members_(f.kind.size()), anchored_(f.kind.size()) {
+  explicit Groups(const Flow& f) : f_(f), parent_(f.kind.size()), kind_(f.kind), members_(f.kind.size()), anchor_(f.kind.size(), -1) {
     for (size_t n = 0; n < parent_.size(); ++n) {
       parent_[n] = static_cast<int>(n);
       members_[n] = {static_cast<int>(n)};
-      anchored_[n] = kind_[n] == FusionKind::out_elementwise_fusable;
+      if (kind_[n] == FusionKind::out_elementwise_fusable) anchor_[n] = static_cast<int>(n);
     }
   }
   int root(int n) {
@@ -106,6 +106,8 @@ class Groups {
     return n;
   }
   FusionKind kind(int n) { return kind_[static_cast<size_t>(root(n))]; }
+  /// The layer of a node's group, or -1.
+  int anchor(int n) { return anchor_[static_cast<size_t>(root(n))]; }
   const std::vector<int>& members(int n) { return members_[static_cast<size_t>(root(n))]; }
   int size(int n) { return static_cast<int>(members(n).size()); }
 
@@ -137,9 +139,9 @@ class Groups {
     if (members_[c].size() > members_[p].size()) members_[c].swap(members_[p]);
     members_[p].insert(members_[p].end(), members_[c].begin(), members_[c].end());
     members_[c] = {};
-    if (!anchored_[c]) return;
-    TW_ASSERT(!anchored_[p] && kind_[p] <= FusionKind::broadcast, "two anchors in one fused group");
-    anchored_[p] = true;
+    if (anchor_[c] < 0) return;
+    TW_ASSERT(anchor_[p] < 0 && kind_[p] <= FusionKind::broadcast, "two anchors in one fused group");
+    anchor_[p] = anchor_[c];
     kind_[p] = std::max(kind_[p], kind_[c]);
   }
 
@@ -147,7 +149,7 @@ class Groups {
   std::vector<int> parent_;
   std::vector<FusionKind> kind_;
   std::vector<std::vector<int>> members_;  ///< per root
-  std::vector<bool> anchored_;
+  std::vector<int> anchor_;                ///< likewise
 };
 
 /// How large the definitions of a kernel are once elementwise ones are written into those that read them.
@@ -248,10 +250,11 @@ struct Fusion {
 
   explicit Fusion(const Graph& g) : flow(flow_of(g)), tree(post_dominators(flow)), groups(flow) {
     Sizes sizes(g, groups);
-    for (const int phase : {0, 1})
+    const auto fuse_all = [&](int phase, bool layers_alone) {
       for (int n = 0; n < static_cast<int>(g.nodes.size()); ++n) {
+        if (layers_alone && groups.anchor(n) < 0) continue;
         const auto& [sink, depth, dominated] = tree.of[static_cast<size_t>(n)];
-        if (sink < 0 || groups.kind(n) == FusionKind::opaque || groups.root(n) == groups.root(sink)) continue;
+        if (sink < 0 || groups.kind(n) == FusionKind::opaque || groups.root(n) == groups.root(sink) || is_beside(g, n, sink)) continue;
         const std::set<int> path = groups.path(n, sink);
         if (too_many(n, sink, path) || !may_fuse(groups, phase, groups.kind(n), dominated, sink, path)) continue;
         if (const double nodes = sizes.largest(n, sink, path); nodes > te::kMostWrittenNodes) {
@@ -261,9 +264,20 @@ struct Fusion {
         sizes.accept();
         groups.fuse(n, sink, path);
       }
+    };
+    fuse_all(0, true);  // first: what follows a layer is its own, whatever else is computed beside
+    fuse_all(0, false);
+    fuse_all(1, false);
   }
   Fusion(const Fusion&) = delete;
 
+  /// Whether a node is computed beside the layer of its reader's kernel, in another shape: the layer's schedule has loops of its result alone.
+  bool is_beside(const Graph& g, int n, int sink) {
+    const int layer = groups.anchor(sink);
+    if (layer < 0 || layer == sink || groups.anchor(n) >= 0) return false;
+    const auto shape = [&](int node) { return g.values[static_cast<size_t>(g.nodes[static_cast<size_t>(node)].outputs[0])].type.shape; };
+    return shape(n) != shape(layer);
+  }
   bool too_many(int n, int sink, const std::set<int>& path) { return groups.size(n) + groups.size(sink) + static_cast<int>(path.size()) - 1 > kMaxGroupNodes; }
 
   /// Why node `n` is in another group than its reader.
@@ -286,6 +300,7 @@ struct Fusion {
     for (const int p : path)
       if (groups.kind(p) == K::opaque) return fmt::format("{} is a kernel of its own", name(p));
     const bool layer = groups.kind(n) == K::out_elementwise_fusable;
+    if (is_beside(g, n, sink)) return fmt::format("it is computed beside {}, in another shape", name(groups.anchor(sink)));
     if (layer && dominated != K::elementwise) return "a reader is not elementwise in it: it moves, repeats or reduces the result";
     for (const int p : path) {
       const K kind = groups.kind(p);

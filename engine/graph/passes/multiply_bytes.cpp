@@ -109,8 +109,9 @@ double scale_of(std::span<const double> row) {
 
 std::optional<Weights> weights_of(const HostArray& w) {
   const int64_t columns = w.shape[0], depth = w.shape[1];
-  if (depth % kTogether != 0 || columns % kColumns != 0) return {};
-  Weights out{HostArray::make(kInt8, w.shape), HostArray::make(kInt32, {columns}), HostArray::make(kFloat32, {columns})};
+  if (depth % kTogether != 0) return {};
+  const int64_t whole = (columns + kColumns - 1) / kColumns * kColumns;  // rows of zeros fill the last vector up
+  Weights out{HostArray::make(kInt8, {whole, depth}), HostArray::make(kInt32, {columns}), HostArray::make(kFloat32, {columns})};
   std::vector<double> row(static_cast<size_t>(depth));
   for (int64_t c = 0; c < columns; ++c) {
     for (int64_t k = 0; k < depth; ++k) row[static_cast<size_t>(k)] = w.get(c * depth + k);
@@ -158,6 +159,9 @@ Expected<Graph> multiply_bytes(const Graph& g, const Target& target) {
     }
     TW_TRY(const int x, add_node("reshape", {matrix}, ".bytes", Attrs{{{"shape", value(g, n.inputs[0]).type.shape}}}));
     TW_TRY(int sum, add_node("dense_bytes", {x, b.constant(n.name + ".weight", std::move(weights->bytes))}, ".products"));
+    if (const TensorType& result = value(g, n.outputs[0]).type; b.graph().values[static_cast<size_t>(sum)].type.shape != result.shape) {
+      TW_TRY(sum, add_node("slice", {sum}, ".columns", Attrs{{{"starts", std::vector<int64_t>{0, 0}}, {"steps", std::vector<int64_t>{1, 1}}, {"sizes", result.shape}}}));
+    }
     if (shift >= 0) {
       // In the result's shape, so that it is elementwise work after the product.
       const int sums = b.constant(n.name + ".sums", std::move(weights->sums));

@@ -325,6 +325,7 @@ class RandomGraph {
     const TensorType t = type(x.value);
     if (!t.dtype.is_float() || t.shape.size() < 2) return;
     const int64_t k = t.shape.back(), n = rng_.range(1, 5);
+    if (x.exact && t.dtype == kFloat32 && k % 4 == 0 && chance(30)) return quantised_product(x, k, n);
     if (t.shape.size() == 2 && chance(50)) {
       std::vector<int> inputs = {x.value, weight(t.dtype, {n, k})};
       if (chance(40)) inputs.push_back(weight(t.dtype, {n}));
@@ -341,6 +342,20 @@ class RandomGraph {
       else if (y)
         apply("matmul", {x.value, (*y)[0]}, false);
     }
+  }
+
+  /// Of whole numbers that fit a byte with a matrix of such numbers, both times a number.
+  void quantised_product(const Known& x, int64_t k, int64_t n) {
+    const auto times = [&](int v, double by) {
+      HostArray factor = HostArray::make(kFloat32, {});
+      factor.set(0, by);
+      return b_.node("mul", {v, b_.constant("factor", std::move(factor))}).value()[0];
+    };
+    const double low = chance(50) ? 0 : -128;
+    const int whole = b_.node("clip", {b_.node("round", {times(x.value, 40)}).value()[0]}, with({{"min", low}, {"max", low + 255}})).value()[0];
+    HostArray w = HostArray::make(kFloat32, {k, n});
+    for (int64_t i = 0; i < w.num_elements(); ++i) w.set(i, static_cast<double>(rng_.range(-128, 127)) * 0.0078125);
+    apply("matmul", {times(whole, 0.025), b_.constant("quantised", std::move(w))}, false);
   }
 
   /// Of a value to itself, perhaps scaled and masked.

@@ -201,6 +201,16 @@ class FuseOperatorsTest : public QObject {
     QVERIFY(kernel_borders(g).empty());
   }
 
+  /// A factor that is computed from inputs stands before the layer in the graph, and is read two operators after it.
+  void whatIsComputedBesideALayerIsAKernelOfItsOwn() {
+    Net n;
+    const int factor = n.op("mul", {n.input({1}), n.input({8})}), alike = n.op("exp", {n.input({3, 8})});
+    const int y = n.op("mul", {n.op("relu", {n.op("dense", {n.input({3, 5}), n.weight({8, 5})})}), factor});
+    const Graph g = n.finish({n.op("add", {y, alike})});
+    QCOMPARE(names(g), (Names{"fused_mul", "fused_exp_dense_relu_mul_add"}));
+    QVERIFY(same_results(g));
+    QCOMPARE(kernel_borders(g).at(0).reason, std::string("it is computed beside 'dense' (dense), in another shape"));
+  }
   void bordersHaveReasons() {
     Net n;
     Attrs axes;

@@ -39,11 +39,11 @@ class MultiplyBytesTest : public QObject {
     return n.b.constant("w", std::move(w));
   }
   /// As DynamicQuantizeLinear and MatMulInteger are read: bytes and their zero point come from elsewhere.
-  static Graph dynamic(int64_t depth, double scale = 1) {
+  static Graph dynamic(int64_t depth, int64_t rows = 16) {
     Net n;
     const int x = n.b.input("x", {kUInt8, {1, 3, depth}}), zero = n.b.input("z", {kInt32, {}});
     const int moved = cast(n, n.op("sub", {cast(n, x, "int32"), zero}), "float32");
-    return n.finish({n.op("dense", {n.op("reshape", {moved}, Attrs{{{"shape", Dims{3, depth}}}}), weight(n, 16, depth, scale, 0)})});
+    return n.finish({n.op("dense", {n.op("reshape", {moved}, Attrs{{{"shape", Dims{3, depth}}}}), weight(n, rows, depth, 1, 0)})});
   }
   /// As pairs of QuantizeLinear and DequantizeLinear are read, around a constant that was dequantised.
   static Graph quantised(double low, double high, double step = 0.001) {
@@ -55,6 +55,7 @@ class MultiplyBytesTest : public QObject {
 
  private Q_SLOTS:
   void bytesWithAZeroPoint() { becomes(dynamic(8), kWithDots, "reshape dense_bytes broadcast_to reshape mul sub cast"); }
+  void columnsThatFillNoVectors() { becomes(dynamic(8, 21), kWithDots, "reshape dense_bytes slice broadcast_to reshape mul sub cast"); }
   void numbersThatWereQuantised() {
     becomes(quantised(0, 255), kWithDots, "mul round clip cast reshape dense_bytes cast mul");
     becomes(quantised(-128, 127), kWithDots, "mul round clip add cast reshape dense_bytes broadcast_to reshape mul add cast mul");
