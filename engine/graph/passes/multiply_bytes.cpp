@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/graph/passes/constants.h"
@@ -84,58 +86,71 @@ std::optional<Bytes> bytes_behind(const Graph& g, int v) {
   return out;
 }
 
-/// Weights as bytes times a number for each row, with the sum of each row of bytes; nothing if they are none.
+/// Weights as bytes, to which a whole number of each row is added, times another number of each row; with the sum of each row of those whole numbers.
 struct Weights {
-  HostArray bytes, sums, scales;
+  HostArray bytes, offsets, sums, scales;
+  bool have_offsets = false;
 };
 
-/// Of which number all of a row are whole multiples, from -128 to 127: what was dequantised is, up to its rounding. 0 if there is none.
-double scale_of(std::span<const double> row) {
-  constexpr double kMostBytes = 128, kRounding = 0x1p-20;
+/// Weights of a row as whole numbers times one number.
+struct Multiples {
+  double scale, least;  ///< least: of the whole numbers, which span no more than a byte
+};
+/// What was dequantised is such, up to its rounding.
+std::optional<Multiples> multiples_of(std::span<const double> row) {
+  constexpr double kMost = 255, kRounding = 0x1p-20;
   double most = 0;
   for (const double v : row) most = std::max(most, std::abs(v));
-  if (most == 0) return 1;
-  const auto fits = [&](double scale) {
-    return std::all_of(row.begin(), row.end(), [&](double v) {
+  const auto with = [&](double scale) -> std::optional<Multiples> {
+    double least = kMost, largest = -kMost;
+    for (const double v : row) {
       const double q = v / scale, whole = std::round(q);
-      return whole >= -kMostBytes && whole < kMostBytes && std::abs(q - whole) <= kRounding * std::abs(whole);
-    });
+      if (!(std::abs(whole) <= kMost) || std::abs(q - whole) > kRounding * std::abs(whole)) return {};
+      least = std::min(least, whole), largest = std::max(largest, whole);
+    }
+    return largest - least <= kMost ? std::optional(Multiples{scale, least}) : std::nullopt;
   };
-  if (fits(1)) return 1;
-  for (double q = 1; q <= kMostBytes; ++q)  // the largest number, so that the bytes are small
-    if (fits(most / q)) return most / q;
-  return 0;
+  if (auto whole = with(1)) return whole;
+  for (double q = 1; q <= kMost; ++q)  // the largest number, so that the whole ones are small
+    if (auto found = with(most / q)) return found;
+  return {};
 }
 
 std::optional<Weights> weights_of(const HostArray& w) {
   const int64_t columns = w.shape[0], depth = w.shape[1];
-  if (depth % kTogether != 0) return {};
+  constexpr int64_t kDeepest = int64_t{1} << 14;  // sums of products of bytes and offsets fit int32
+  if (depth % kTogether != 0 || depth > kDeepest) return {};
   const int64_t whole = (columns + kColumns - 1) / kColumns * kColumns;  // rows of zeros fill the last vector up
-  Weights out{HostArray::make(kInt8, {whole, depth}), HostArray::make(kInt32, {columns}), HostArray::make(kFloat32, {columns})};
+  Weights out{HostArray::make(kInt8, {whole, depth}), HostArray::make(kInt32, {columns}), HostArray::make(kInt32, {columns}), HostArray::make(kFloat32, {columns})};
   std::vector<double> row(static_cast<size_t>(depth));
   for (int64_t c = 0; c < columns; ++c) {
     for (int64_t k = 0; k < depth; ++k) row[static_cast<size_t>(k)] = w.get(c * depth + k);
-    const double scale = scale_of(row);
-    if (!(scale > 0) || !std::isfinite(scale)) return {};
+    const auto found = multiples_of(row);
+    if (!found || !(found->scale > 0) || !std::isfinite(found->scale)) return {};
+    const bool fits = found->least >= -128 && std::all_of(row.begin(), row.end(), [&](double v) { return std::round(v / found->scale) <= 127; });
+    const double offset = fits ? 0 : found->least + 128;
+    out.have_offsets = out.have_offsets || offset != 0;
     int64_t sum = 0;
     for (int64_t k = 0; k < depth; ++k) {
-      const double q = std::round(row[static_cast<size_t>(k)] / scale);
-      out.bytes.set(c * depth + k, q);
+      const double q = std::round(row[static_cast<size_t>(k)] / found->scale);
+      out.bytes.set(c * depth + k, q - offset);
       sum += static_cast<int64_t>(q);
     }
+    out.offsets.set(c, offset);
     out.sums.set_int(c, sum);
-    out.scales.set(c, scale);
+    out.scales.set(c, found->scale);
   }
   return out;
 }
 
 }  // namespace
 
-/// (x + shift) w is x w plus shift times the sums of w's rows; factors of x and of w's rows are the result's.
+/// (x + shift) (w + offset) is x w, plus offset times the sums of x's rows, plus shift times the sums of the rows of w + offset. Factors of both are the result's.
 Expected<Graph> multiply_bytes(const Graph& g, const Target& target) {
   if (!target::has_byte_dots(target)) return g;
   Rewriter rewrite(g);
   GraphBuilder& b = rewrite.builder();
+  std::map<std::pair<int, int64_t>, int> sums_of_rows;  ///< by value of the old graph and length of its rows
   for (const Node& n : g.nodes) {
     rewrite.at(n);
     const auto add_node = [&](const char* op, std::vector<int> inputs, const char* suffix, Attrs attrs = {}) -> Expected<int> {
@@ -161,6 +176,15 @@ Expected<Graph> multiply_bytes(const Graph& g, const Target& target) {
     TW_TRY(int sum, add_node("dense_bytes", {x, b.constant(n.name + ".weight", std::move(weights->bytes))}, ".products"));
     if (const TensorType& result = value(g, n.outputs[0]).type; b.graph().values[static_cast<size_t>(sum)].type.shape != result.shape) {
       TW_TRY(sum, add_node("slice", {sum}, ".columns", Attrs{{{"starts", std::vector<int64_t>{0, 0}}, {"steps", std::vector<int64_t>{1, 1}}, {"sizes", result.shape}}}));
+    }
+    if (weights->have_offsets) {
+      const auto [known, fresh] = sums_of_rows.try_emplace({bytes->matrix, value(g, n.inputs[0]).type.shape[1]}, -1);
+      if (fresh) {
+        TW_TRY(const int wide, add_node("cast", {x}, ".wide", Attrs{{{"to", std::string("int32")}}}));
+        TW_TRY(known->second, add_node("reduce_sum", {wide}, ".rows", Attrs{{{"axes", std::vector<int64_t>{1}}, {"keepdims", int64_t{1}}}}));
+      }
+      TW_TRY(const int offset, add_node("mul", {known->second, b.constant(n.name + ".offsets", std::move(weights->offsets))}, ".offset"));
+      TW_TRY(sum, add_node("add", {sum, offset}, ".moved"));
     }
     if (shift >= 0) {
       // In the result's shape, so that it is elementwise work after the product.

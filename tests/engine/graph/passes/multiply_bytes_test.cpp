@@ -60,6 +60,14 @@ class MultiplyBytesTest : public QObject {
     becomes(quantised(0, 255), kWithDots, "mul round clip cast reshape dense_bytes cast mul");
     becomes(quantised(-128, 127), kWithDots, "mul round clip add cast reshape dense_bytes broadcast_to reshape mul add cast mul");
   }
+  /// Weights of uint8 less a zero point that is not 128.
+  void weightsThatSpanAByteElsewhere() {
+    Net n;
+    const int x = n.b.input("x", {kUInt8, {3, 8}});
+    HostArray w = HostArray::make(kFloat32, {16, 8});
+    for (int64_t i = 0; i < w.num_elements(); ++i) w.set(i, static_cast<double>(i * 37 % 256 - 100));
+    becomes(n.finish({n.op("dense", {cast(n, x, "float32"), n.b.constant("w", std::move(w))})}), kWithDots, "reshape dense_bytes cast reduce_sum mul add cast");
+  }
   void whatIsLeftAlone() {
     becomes(dynamic(8), kWithout, "cast sub cast reshape dense");
     becomes(dynamic(6), kWithDots, "cast sub cast reshape dense");
