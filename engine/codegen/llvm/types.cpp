@@ -3,6 +3,8 @@
 
 #include <llvm/IR/Intrinsics.h>
 
+#include <cmath>
+
 namespace tw::codegen {
 
 namespace {
@@ -46,17 +48,19 @@ llvm::Value* double_to_odd_float(Builder& b, llvm::Value* v) {
   return b.CreateBitCast(b.CreateSelect(b.CreateFCmpUNE(back, v), odd, bits), f32);
 }
 
+/// Numbers out of range become the nearest of the range, no number 0. LLVM takes vectors apart for its own saturating conversions; where int32 holds all results, limits
+/// before the conversion do the same.
 llvm::Value* float_to_int(Builder& b, DType to, llvm::Value* v) {
   llvm::Type* type = value_type(b.getContext(), to);
-  if (to.bits < 32) {  // by way of int32, for which there are vector instructions
-    llvm::Type* wide = like(v->getType(), b.getInt32Ty());
-    const int64_t low = to.is_signed() ? -(int64_t{1} << (to.bits - 1)) : 0, high = (int64_t{1} << (to.bits - (to.is_signed() ? 1 : 0))) - 1;
-    llvm::Value* whole = b.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {wide, v->getType()}, {v});
-    whole = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, whole, int_constant(wide, low));
-    return b.CreateTrunc(b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, whole, int_constant(wide, high)), type);
+  if (to.bits >= 32) return b.CreateIntrinsic(to.is_signed() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat, {type, v->getType()}, {v});
+  const double low = to.is_signed() ? -std::ldexp(1.0, to.bits - 1) : 0, high = std::ldexp(1.0, to.bits - (to.is_signed() ? 1 : 0)) - 1;
+  llvm::Value* zero = llvm::Constant::getNullValue(v->getType());
+  llvm::Value* number = to.is_signed() ? b.CreateSelect(b.CreateFCmpUNO(v, v), zero, v) : v;
+  for (const auto& [limit, beyond] : {std::pair(low, llvm::CmpInst::FCMP_OGT), std::pair(high, llvm::CmpInst::FCMP_OLT)}) {
+    llvm::Value* c = llvm::ConstantFP::get(v->getType(), limit);
+    number = b.CreateSelect(b.CreateFCmp(beyond, number, c), number, c);  // of no number the limit: the lower one, which is 0
   }
-  const auto id = to.is_signed() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
-  return b.CreateIntrinsic(id, {type, v->getType()}, {v});
+  return b.CreateTrunc(b.CreateFPToSI(number, like(v->getType(), b.getInt32Ty())), type);
 }
 
 }  // namespace

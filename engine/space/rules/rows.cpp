@@ -330,11 +330,13 @@ std::vector<const ir::BufferNode*> split_reductions(Builder& b, const Target& ta
     if (!st.layout.empty()) return parts;
   for (int i = 0; b.ok() && i < b.num_stages(); ++i) {
     const te::Op& op = b.at(i).op;
-    if (op.reducer == te::Reducer::none || iterations(op) < kLongReduction) continue;
+    // A scalar has no rows that schedule_rows() could take.
+    const bool scalar = op.axes.empty();
+    if (op.reducer == te::Reducer::none || iterations(op) < (scalar ? kParallelWork : kLongReduction)) continue;
     const int64_t pieces = pieces_for(target, how);
     // One row of results, to which rows are added, is not cut into columns: each core would read little of every row.
     const bool one_row = is_one_row(b, i) && iterations(op) >= kRowsAPiece * pieces * op.output->num_elements();
-    if (op.output->num_elements() >= target.cores && !one_row) continue;
+    if (op.output->num_elements() >= target.cores && !one_row && !scalar) continue;
     // The outermost reduction axis with enough turns is cut into pieces.
     const auto axis = std::find_if(op.reduce_axes.begin(), op.reduce_axes.end(), [&](const te::Axis& a) { return a.extent >= pieces; });
     if (axis == op.reduce_axes.end()) continue;
