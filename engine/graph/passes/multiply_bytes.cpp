@@ -157,7 +157,7 @@ Expected<Graph> multiply_bytes(const Graph& g, const Target& target) {
       TW_TRY(const std::vector<int> out, b.node(op, std::move(inputs), std::move(attrs), n.name + suffix));
       return out[0];
     };
-    const bool layer = n.op == "dense" && n.inputs.size() == 2 && value(g, n.outputs[0]).type.dtype == kFloat32 && value(g, n.inputs[1]).constant;
+    const bool layer = n.op == "dense" && value(g, n.outputs[0]).type.dtype == kFloat32 && value(g, n.inputs[1]).constant;
     const auto bytes = layer ? bytes_behind(g, n.inputs[0]) : std::nullopt;
     auto weights = bytes ? weights_of(*value(g, n.inputs[1]).constant) : std::nullopt;
     if (!weights) {
@@ -199,9 +199,13 @@ Expected<Graph> multiply_bytes(const Graph& g, const Target& target) {
       weights->scales.set(c, weights->scales.get(c) * bytes->factor);
       scaled = scaled || weights->scales.get(c) != 1;
     }
-    TW_TRY(int number, add_node("cast", {sum}, scaled ? ".number" : "", Attrs{{{"to", std::string("float32")}}}));
+    const bool biased = n.inputs.size() > 2 && n.inputs[2] >= 0;
+    TW_TRY(int number, add_node("cast", {sum}, scaled || biased ? ".number" : "", Attrs{{{"to", std::string("float32")}}}));
     if (scaled) {
-      TW_TRY(number, add_node("mul", {number, b.constant(n.name + ".scales", std::move(weights->scales))}, ""));
+      TW_TRY(number, add_node("mul", {number, b.constant(n.name + ".scales", std::move(weights->scales))}, biased ? ".scaled" : ""));
+    }
+    if (biased) {
+      TW_TRY(number, add_node("add", {number, rewrite.value(n.inputs[2])}, ""));
     }
     b.rename(number, value(g, n.outputs[0]).name);
     rewrite.replace(n.outputs[0], number);

@@ -68,6 +68,11 @@ class MultiplyBytesTest : public QObject {
     for (int64_t i = 0; i < w.num_elements(); ++i) w.set(i, static_cast<double>(i * 37 % 256 - 100));
     becomes(n.finish({n.op("dense", {cast(n, x, "float32"), n.b.constant("w", std::move(w))})}), kWithDots, "reshape dense_bytes cast reduce_sum mul add cast");
   }
+  void biasesAreAdded() {
+    Net n;
+    const int x = n.op("clip", {n.op("round", {n.input({3, 8})})}, Attrs{{{"min", 0.0}, {"max", 255.0}}});
+    becomes(n.finish({n.op("dense", {x, weight(n, 16, 8, 0.5, 0), n.weight({16})})}), kWithDots, "round clip cast reshape dense_bytes cast mul add");
+  }
   void whatIsLeftAlone() {
     becomes(dynamic(8), kWithout, "cast sub cast reshape dense");
     becomes(dynamic(6), kWithDots, "cast sub cast reshape dense");
