@@ -36,8 +36,9 @@ ConfigSpace dense_bytes_space(const te::Dag& dag, const Target& target) {
     if (s.n / s.lanes % c == 0) columns.push_back({-1, c * s.lanes});
   space.define_split("tile_y", s.m, {.num_outputs = 2, .policy = "candidate", .candidates = rows, .help = "rows of the register tile"});
   space.define_split("tile_x", s.n, {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "columns of the register tile, whole vectors"});
-  std::vector<Json> blocks = up_to({56, 112, 224}, s.m - 1);
-  if (s.m == 1) blocks.clear();
+  std::vector<Json> blocks;
+  for (const int64_t r : {56, 112, 224})
+    if (r < s.m) blocks.emplace_back(r);
   blocks.emplace_back(s.m);
   space.define_knob("rows_block", blocks, "rows that stay in cache while panels of weights pass");
   space.define_knob("unroll_k", up_to({1, 2, 4}, s.terms), "terms of the sum written out");
