@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/graph/passes/constants.h"
+#include "engine/graph/passes/quantised.h"
 #include "engine/graph/rewrite.h"
 #include "engine/target/cpu_table.h"
 
@@ -21,11 +22,6 @@ namespace {
 constexpr int64_t kTogether = 4, kColumns = 16;
 
 const Value& value(const Graph& g, int v) { return g.values[static_cast<size_t>(v)]; }
-const Node* made_by(const Graph& g, int v, std::string_view op) {
-  const int producer = value(g, v).producer;
-  const Node* n = producer < 0 ? nullptr : &g.nodes[static_cast<size_t>(producer)];
-  return n && n->op == op && n->outputs.size() == 1 ? n : nullptr;
-}
 
 /// A matrix of bytes that became numbers.
 struct Bytes {
@@ -36,23 +32,8 @@ struct Bytes {
   double factor = 1;  ///< that they were multiplied with in the end
 };
 
-bool is_whole(double v) { return v == std::floor(v) && std::abs(v) < 1 << 23; }
-bool is_rounded(const Graph& g, int v) {
-  for (const char* op : {"round", "floor", "ceil", "trunc"})
-    if (made_by(g, v, op)) return true;
-  return false;
-}
-/// The least of a quantised value that stayed in float32: rounded, perhaps moved by a whole number, and limited to no more than 256 whole numbers.
-std::optional<double> least_of_bytes(const Graph& g, int v) {
-  const Node* clip = made_by(g, v, "clip");
-  if (!clip) return {};
-  const double low = clip->attrs.real("min", -HUGE_VAL), high = clip->attrs.real("max", HUGE_VAL);
-  if (!is_whole(low) || !is_whole(high) || high - low > 255) return {};
-  int inner = clip->inputs[0];
-  if (const Node* moved = made_by(g, inner, "add"))
-    if (const auto& by = value(g, moved->inputs[1]).constant; by && by->num_elements() == 1 && is_whole(by->get(0))) inner = moved->inputs[0];
-  return is_rounded(g, inner) ? std::optional(low) : std::nullopt;
-}
+/// A byte holds every number of the range, less the least.
+bool fits_byte(const WholeRange& r) { return r.high - r.low <= 255 && std::abs(r.low) < 1 << 23; }
 
 std::optional<Bytes> bytes_behind(const Graph& g, int v) {
   const auto behind = [&](const char* op) {
@@ -69,8 +50,8 @@ std::optional<Bytes> bytes_behind(const Graph& g, int v) {
       v = n->inputs[0];
       while (behind("reshape")) {}
     }
-  if (const auto low = least_of_bytes(g, v)) {
-    out.matrix = v, out.low = *low;
+  if (const auto range = quantised_range(g, v); range && fits_byte(*range)) {
+    out.matrix = v, out.low = range->low;
     return out;
   }
   if (!behind("cast")) return {};

@@ -3,64 +3,18 @@
 #include <array>
 #include <cmath>
 
+#include "engine/graph/passes/quantised.h"
 #include "engine/graph/passes/rules/rule.h"
 
 namespace tw::graph::rules {
 
 namespace {
 
-/// The numbers that a value can have, which are whole.
-struct WholeRange {
-  double low, high;
-};
-
-bool is_whole(double v) { return std::isfinite(v) && v == std::floor(v); }
-
-/// The smallest and largest element, if all are whole.
-std::optional<WholeRange> whole_range(const HostArray& a) {
-  if (a.num_elements() == 0) return {};
-  WholeRange r{a.get(0), a.get(0)};
-  for (int64_t i = 0; i < a.num_elements(); ++i) {
-    if (!is_whole(a.get(i))) return {};
-    r = {std::min(r.low, a.get(i)), std::max(r.high, a.get(i))};
-  }
-  return r;
-}
-
 /// Whole numbers in another type.
 HostArray numbers_of(const HostArray& integers, DType t) {
   HostArray out = HostArray::make(t, integers.shape);
   for (int64_t i = 0; i < out.num_elements(); ++i) out.set(i, integers.get(i));
   return out;
-}
-
-/// A sum, or a difference, of a value and a constant.
-struct Shifted {
-  int data = -1;
-  const HostArray* by = nullptr;
-  bool subtracted = false;
-};
-std::optional<Shifted> shifted(const Site& s, int v) {
-  if (const Node* n = s.made_by(v, "add")) {
-    if (const HostArray* c = s.constant(n->inputs[1])) return Shifted{n->inputs[0], c};
-    if (const HostArray* c = s.constant(n->inputs[0])) return Shifted{n->inputs[1], c};
-  }
-  if (const Node* n = s.made_by(v, "sub"))
-    if (const HostArray* c = s.constant(n->inputs[1])) return Shifted{n->inputs[0], c, true};
-  return {};
-}
-
-bool is_rounded(const Site& s, int v) { return s.made_by(v, "round") || s.made_by(v, "floor") || s.made_by(v, "ceil") || s.made_by(v, "trunc"); }
-
-/// The range of a floating-point value that was rounded, moved by whole numbers and limited to whole ones, as quantisation does.
-std::optional<WholeRange> quantised_range(const Site& s, int v) {
-  const Node* clip = s.made_by(v, "clip");
-  if (!clip || !s.type(v).dtype.is_float()) return {};
-  const WholeRange r{clip->attrs.real("min", -HUGE_VAL), clip->attrs.real("max", HUGE_VAL)};
-  if (!is_whole(r.low) || !is_whole(r.high) || r.low > r.high) return {};
-  if (is_rounded(s, clip->inputs[0])) return r;
-  const auto moved = shifted(s, clip->inputs[0]);
-  return moved && is_rounded(s, moved->data) && whole_range(*moved->by) ? std::optional(r) : std::nullopt;
 }
 
 /// Up to here every whole number has a representation of its own.
@@ -80,12 +34,12 @@ bool holds(DType t, const WholeRange& r) {
 Expected<Outcome> through_integers(Site& s) {
   const DType to = s.result().dtype;
   if (!to.is_float()) return nothing();
-  std::optional<Shifted> moved = shifted(s, s.input(0));
+  std::optional<Shifted> moved = shifted(s.graph(), s.input(0));
   if (moved && !moved->by->dtype.is_int()) return nothing();
   const int whole = moved ? moved->data : s.input(0);
   int from = whole;
   while (const Node* inner = s.made_by(from, "cast")) from = inner->inputs[0];
-  const auto range = from == whole || s.type(from).dtype != to ? std::nullopt : quantised_range(s, from);
+  const auto range = from == whole || s.type(from).dtype != to ? std::nullopt : quantised_range(s.graph(), from);
   if (!range) return nothing();
   for (int v = whole; v != from; v = s.made_by(v, "cast")->inputs[0])
     if (!holds(s.type(v).dtype, *range)) return nothing();
@@ -103,9 +57,9 @@ Expected<Outcome> moved_limits(Site& s) {
   const HostArray* c = s.constant(s.input(1));
   const auto by = c ? uniform(*c) : std::nullopt;
   const Node* clip = by && is_whole(*by) ? s.made_by(s.input(0), "clip") : nullptr;
-  if (!clip || s.type(s.input(0)) != s.result() || !quantised_range(s, s.input(0))) return nothing();
+  if (!clip || s.type(s.input(0)) != s.result() || !quantised_range(s.graph(), s.input(0))) return nothing();
   const double b = s.draft().op == "sub" ? -*by : *by, low = clip->attrs.real("min", 0) + b, high = clip->attrs.real("max", 0) + b;
-  const auto inner = shifted(s, clip->inputs[0]);
+  const auto inner = shifted(s.graph(), clip->inputs[0]);
   const auto a = inner ? uniform(*inner->by) : std::nullopt;
   if (!a || s.type(inner->data) != s.result()) return nothing();
   const double rest = (inner->subtracted ? -*a : *a) + b;
@@ -157,7 +111,7 @@ Expected<int> in_float32(Site& s, int v) {
 Expected<Outcome> product_of_small_integers(Site& s) {
   constexpr double kSmall = 512;  // two of 8 bits and a zero point; their products stay far below 2^24
   if (s.result().dtype != kFloat32) return nothing();
-  const auto moved = shifted(s, s.input(0));
+  const auto moved = shifted(s.graph(), s.input(0));
   const int product = moved && !moved->subtracted ? moved->data : s.input(0);
   if (s.type(product).dtype != kInt32) return nothing();
   const Node* n = nullptr;

@@ -7,6 +7,7 @@
 
 #include "engine/graph/graph.h"
 #include "engine/graph/passes/constants.h"
+#include "engine/graph/passes/quantised.h"
 #include "engine/target/target.h"
 
 /// Local rewritings of one node, which simplify_expressions applies until none fits.
@@ -40,11 +41,8 @@ class Site {
   const TensorType& type(int v) const { return value(v).type; }
   const HostArray* constant(int v) const { return v < 0 ? nullptr : value(v).constant.get(); }
   /// The node that makes `v` if it applies `op`, else null.
-  const Node* made_by(int v, std::string_view op) const {
-    if (v < 0 || value(v).producer < 0) return nullptr;
-    const Node& n = b_.graph().nodes[static_cast<size_t>(value(v).producer)];
-    return n.op == op && n.outputs.size() == 1 ? &n : nullptr;
-  }
+  const Node* made_by(int v, std::string_view op) const { return tw::graph::made_by(b_.graph(), v, op); }
+  const Graph& graph() const { return b_.graph(); }
   int add_constant(HostArray a) { return b_.constant(name_ + ".constant", std::move(a)); }
   Expected<int> add_node(const Draft& d, const std::string& suffix) {
     TW_TRY(const std::vector<int> out, b_.node(d.op, d.inputs, d.attrs, name_ + suffix));
