@@ -18,6 +18,7 @@ std::vector<OpDef> build() {
   append(ops::conv_transpose());
   append(ops::dense());
   append(ops::dense_bytes());
+  append(ops::conv2d_bytes());
   append(ops::matmul());
   append(ops::einsum());
   append(ops::pool());

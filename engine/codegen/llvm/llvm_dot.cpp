@@ -3,6 +3,7 @@
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "engine/codegen/llvm/emitter.h"
+#include "engine/ir/equal.h"
 
 namespace tw::codegen {
 
@@ -53,6 +54,13 @@ bool add_terms(const Expr& e, Terms& out) {
   return true;
 }
 
+/// From one place to another in elements, if it is a constant.
+std::optional<int64_t> distance(const LinearIndex& from, const LinearIndex& to) {
+  const auto same = [](const LinearIndex::Term& a, const LinearIndex::Term& b) { return a.coefficient == b.coefficient && ir::structural_equal(a.atom, b.atom); };
+  if (!std::equal(from.terms.begin(), from.terms.end(), to.terms.begin(), to.terms.end(), same)) return {};
+  return to.constant - from.constant;
+}
+
 }  // namespace
 
 /// Data: the same four bytes for all lanes; weights: four bytes for each lane, which lie together. Null if the sum is none of those, or the processor lacks the instruction.
@@ -70,14 +78,11 @@ Value* FuncEmitter::byte_dot(const ir::BinaryNode& n) {
     if (p.data->dtype.lanes > 1 && !has_stride(d, 0)) return nullptr;
   }
   const auto base = [](const Place& p) { return p.index->dtype.lanes > 1 ? p.ramp->base : p.index; };
-  for (const auto* places : {&data, &weights}) {
-    const LinearIndex first = linear_index(base(places->front()));
-    const auto key = key_of(places->front().buffer.get(), first);
+  for (const auto* places : {&data, &weights})
     for (size_t j = 1; j < places->size(); ++j) {
-      const LinearIndex at = linear_index(base((*places)[j]));
-      if (!key || key_of((*places)[j].buffer.get(), at) != key || at.constant != first.constant + static_cast<int64_t>(j)) return nullptr;
+      if ((*places)[j].buffer.get() != places->front().buffer.get()) return nullptr;
+      if (distance(linear_index(base(places->front())), linear_index(base((*places)[j]))) != static_cast<int64_t>(j)) return nullptr;
     }
-  }
   auto* type = llvm::FixedVectorType::get(b_.getInt32Ty(), static_cast<unsigned>(lanes));
   Value* sum = terms.rest ? expr(*terms.rest) : llvm::Constant::getNullValue(type);
   Value* four = access(data[0], b_.CreateAlignedLoad(b_.getInt32Ty(), address(data[0], base(data[0])), align_of(data[0], base(data[0]), kTogether)));

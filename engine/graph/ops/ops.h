@@ -19,6 +19,7 @@ std::vector<OpDef> conv_nhwc();
 std::vector<OpDef> conv_transpose();
 std::vector<OpDef> dense();
 std::vector<OpDef> dense_bytes();
+std::vector<OpDef> conv2d_bytes();
 std::vector<OpDef> matmul();
 std::vector<OpDef> einsum();
 std::vector<OpDef> pool();

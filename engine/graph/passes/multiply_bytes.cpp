@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,20 +21,22 @@ namespace {
 
 /// Products that a processor adds up at once, and columns of the widest vectors.
 constexpr int64_t kTogether = 4, kColumns = 16;
+constexpr double kLargest = 255;  // byte
 
 const Value& value(const Graph& g, int v) { return g.values[static_cast<size_t>(v)]; }
+const std::vector<int64_t>& shape(const Graph& g, int v) { return value(g, v).type.shape; }
 
-/// A matrix of bytes that became numbers.
+/// Numbers that were bytes.
 struct Bytes {
-  int matrix = -1;  ///< of uint8, in any shape, or of numbers, see `low`
-  int shift = -1;   ///< one int32 that was added to each, or with `subtracted` taken off; -1: none
+  int matrix = -1;   ///< of uint8, in any shape, or of numbers, the bytes with `added` already
+  double added = 0;  ///< whole number that was added to each
+  int unknown = -1;  ///< one int32 that was added besides, or with `subtracted` taken off; -1: none
   bool subtracted = false;
-  double low = 0;     ///< of numbers, which are whole and at most 255 above it
   double factor = 1;  ///< that they were multiplied with in the end
 };
 
 /// A byte holds every number of the range, less the least.
-bool fits_byte(const WholeRange& r) { return r.high - r.low <= 255 && std::abs(r.low) < 1 << 23; }
+bool fits_byte(const WholeRange& r) { return r.high - r.low <= kLargest && std::abs(r.low) < 1 << 23; }
 
 std::optional<Bytes> bytes_behind(const Graph& g, int v) {
   const auto behind = [&](const char* op) {
@@ -51,23 +54,25 @@ std::optional<Bytes> bytes_behind(const Graph& g, int v) {
       while (behind("reshape")) {}
     }
   if (const auto range = quantised_range(g, v); range && fits_byte(*range)) {
-    out.matrix = v, out.low = range->low;
+    out.matrix = v, out.added = range->low;
     return out;
   }
   if (!behind("cast")) return {};
   while (behind("reshape")) {}
   if (value(g, v).type.dtype == kInt32) {
     for (const char* op : {"add", "sub"})
-      if (const Node* n = made_by(g, v, op); out.shift < 0 && n && value(g, n->inputs[1]).type.num_elements() == 1) out.shift = n->inputs[1], out.subtracted = n->op == "sub", v = n->inputs[0];
+      if (const Node* n = made_by(g, v, op); out.unknown < 0 && n && value(g, n->inputs[1]).type.num_elements() == 1) out.unknown = n->inputs[1], out.subtracted = n->op == "sub", v = n->inputs[0];
     if (!behind("cast")) return {};
     while (behind("reshape")) {}
   }
   if (value(g, v).type.dtype != kUInt8) return {};
   out.matrix = v;
+  if (const auto known = out.unknown < 0 ? nullptr : value(g, out.unknown).constant) out.added = out.subtracted ? -known->get(0) : known->get(0), out.unknown = -1;
   return out;
 }
 
-/// Weights as bytes, to which a whole number of each row is added, times another number of each row; with the sum of each row of those whole numbers.
+/// Weights as bytes, to which a whole number of each row is added, times another number of each row; with the sum of each row of those whole numbers. A row has all
+/// weights of an output.
 struct Weights {
   HostArray bytes, offsets, sums, scales;
   bool have_offsets = false;
@@ -79,32 +84,34 @@ struct Multiples {
 };
 /// What was dequantised is such, up to its rounding.
 std::optional<Multiples> multiples_of(std::span<const double> row) {
-  constexpr double kMost = 255, kRounding = 0x1p-20;
+  constexpr double kRounding = 0x1p-20;
   double most = 0;
   for (const double v : row) most = std::max(most, std::abs(v));
   const auto with = [&](double scale) -> std::optional<Multiples> {
-    double least = kMost, largest = -kMost;
+    double least = kLargest, largest = -kLargest;
     for (const double v : row) {
       const double q = v / scale, whole = std::round(q);
-      if (!(std::abs(whole) <= kMost) || std::abs(q - whole) > kRounding * std::abs(whole)) return {};
+      if (!(std::abs(whole) <= kLargest) || std::abs(q - whole) > kRounding * std::abs(whole)) return {};
       least = std::min(least, whole), largest = std::max(largest, whole);
     }
-    return largest - least <= kMost ? std::optional(Multiples{scale, least}) : std::nullopt;
+    return largest - least <= kLargest ? std::optional(Multiples{scale, least}) : std::nullopt;
   };
   if (auto whole = with(1)) return whole;
-  for (double q = 1; q <= kMost; ++q)  // the largest number, so that the whole ones are small
+  for (double q = 1; q <= kLargest; ++q)  // the largest number, so that the whole ones are small
     if (auto found = with(most / q)) return found;
   return {};
 }
 
-std::optional<Weights> weights_of(const HostArray& w) {
-  const int64_t columns = w.shape[0], depth = w.shape[1];
+std::optional<Weights> weights_of(const HostArray& w, int64_t columns) {
+  const int64_t depth = w.num_elements() / w.shape[0];
   constexpr int64_t kDeepest = int64_t{1} << 14;  // sums of products of bytes and offsets fit int32
-  if (depth % kTogether != 0 || depth > kDeepest) return {};
-  const int64_t whole = (columns + kColumns - 1) / kColumns * kColumns;  // rows of zeros fill the last vector up
-  Weights out{HostArray::make(kInt8, {whole, depth}), HostArray::make(kInt32, {columns}), HostArray::make(kInt32, {columns}), HostArray::make(kFloat32, {columns})};
+  if (depth > kDeepest) return {};
+  std::vector<int64_t> shape = w.shape, by_row(w.shape.size() - 1, 1);  // those apply to results of one image
+  shape[0] = columns;
+  by_row[0] = w.shape[0];
+  Weights out{HostArray::make(kInt8, shape), HostArray::make(kInt32, by_row), HostArray::make(kInt32, by_row), HostArray::make(kFloat32, by_row)};
   std::vector<double> row(static_cast<size_t>(depth));
-  for (int64_t c = 0; c < columns; ++c) {
+  for (int64_t c = 0; c < w.shape[0]; ++c) {
     for (int64_t k = 0; k < depth; ++k) row[static_cast<size_t>(k)] = w.get(c * depth + k);
     const auto found = multiples_of(row);
     if (!found || !(found->scale > 0) || !std::isfinite(found->scale)) return {};
@@ -124,74 +131,185 @@ std::optional<Weights> weights_of(const HostArray& w) {
   return out;
 }
 
-}  // namespace
+/// Weights [O, C, ...] with zeros for further channels.
+HostArray with_channels(const HostArray& w, int64_t channels) {
+  std::vector<int64_t> shape = w.shape;
+  shape[1] = channels;
+  HostArray out = HostArray::make(w.dtype, shape);
+  const int64_t taps = w.num_elements() / (w.shape[0] * w.shape[1]), from = w.shape[1] * taps, to = channels * taps;
+  for (int64_t o = 0; o < w.shape[0]; ++o)
+    for (int64_t i = 0; i < from; ++i) out.set(o * to + i, w.get(o * from + i));
+  return out;
+}
 
-/// (x + shift) (w + offset) is x w, plus offset times the sums of x's rows, plus shift times the sums of the rows of w + offset. Factors of both are the result's.
-Expected<Graph> multiply_bytes(const Graph& g, const Target& target) {
-  if (!target::has_byte_dots(target)) return g;
-  Rewriter rewrite(g);
-  GraphBuilder& b = rewrite.builder();
-  std::map<std::pair<int, int64_t>, int> sums_of_rows;  ///< by value of the old graph and length of its rows
-  for (const Node& n : g.nodes) {
-    rewrite.at(n);
-    const auto add_node = [&](const char* op, std::vector<int> inputs, const char* suffix, Attrs attrs = {}) -> Expected<int> {
-      TW_TRY(const std::vector<int> out, b.node(op, std::move(inputs), std::move(attrs), n.name + suffix));
-      return out[0];
-    };
-    const bool layer = n.op == "dense" && value(g, n.outputs[0]).type.dtype == kFloat32 && value(g, n.inputs[1]).constant;
-    const auto bytes = layer ? bytes_behind(g, n.inputs[0]) : std::nullopt;
-    auto weights = bytes ? weights_of(*value(g, n.inputs[1]).constant) : std::nullopt;
-    if (!weights) {
-      TW_CHECK(rewrite.copy(n));
-      continue;
+int64_t rounded_up(int64_t n, int64_t by) { return (n + by - 1) / by * by; }
+
+/// A layer that can compute with bytes.
+struct Layer {
+  Bytes bytes;
+  Weights weights;
+  int64_t pad_value = 0;  ///< byte around an image that stands for zero
+};
+
+std::optional<Layer> layer_of(const Graph& g, const Node& n) {
+  const bool dense = n.op == "dense", conv = n.op == "conv2d" && n.attrs.integer("groups", 1) == 1;
+  if ((!dense && !conv) || value(g, n.outputs[0]).type.dtype != kFloat32) return {};
+  const HostArray* w = value(g, n.inputs[1]).constant.get();
+  const auto bytes = w ? bytes_behind(g, n.inputs[0]) : std::nullopt;
+  if (!bytes) return {};
+  // A channel less than the four that are multiplied anyway is made up for by their speed.
+  if (dense ? w->shape[1] % kTogether != 0 : w->shape[1] < kTogether - 1) return {};
+  Layer out{*bytes, {}};
+  if (conv) {
+    const std::vector<int64_t> pads = n.attrs.integers("pads", {});
+    const bool padded = std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p > 0; });
+    if (padded && (bytes->unknown >= 0 || -bytes->added < 0 || -bytes->added > kLargest)) return {};
+    out.pad_value = padded ? static_cast<int64_t>(-bytes->added) : 0;
+  }
+  auto weights = weights_of(*w, dense ? rounded_up(w->shape[0], kColumns) : w->shape[0]);  // rows of zeros fill a matrix's last vector up
+  if (!weights || (conv && weights->have_offsets)) return {};
+  out.weights = std::move(*weights);
+  return out;
+}
+
+/// One walk over a graph.
+class Multiplier {
+ public:
+  explicit Multiplier(const Graph& g) : g_(g), rewrite_(g), b_(rewrite_.builder()) {}
+
+  Expected<Graph> run() && {
+    std::vector<std::optional<Layer>> layers;
+    std::set<int> numbers;  // that layers read as bytes
+    for (const Node& n : g_.nodes) {
+      layers.push_back(layer_of(g_, n));
+      if (const auto& l = layers.back(); l && value(g_, l->bytes.matrix).type.dtype == kFloat32) numbers.insert(l->bytes.matrix);
     }
-    int matrix = rewrite.value(bytes->matrix), shift = bytes->shift < 0 ? -1 : rewrite.value(bytes->shift);
-    if (value(g, bytes->matrix).type.dtype == kFloat32) {
-      if (bytes->low != 0) {
-        TW_TRY(matrix, add_node("add", {matrix, b.constant(n.name + ".least", full(kFloat32, -bytes->low))}, ".moved"));
-        shift = b.constant(n.name + ".low", full(kInt32, bytes->low));
+    for (size_t k = 0; k < g_.nodes.size(); ++k) {
+      const Node& n = g_.nodes[k];
+      rewrite_.at(n);
+      if (layers[k]) {
+        TW_CHECK(multiply(n, *std::exchange(layers[k], {})));
+        continue;
       }
-      TW_TRY(matrix, add_node("cast", {matrix}, ".byte", Attrs{{{"to", std::string("uint8")}}}));
+      TW_CHECK(rewrite_.copy(n));
+      if (numbers.count(n.outputs[0]) > 0) TW_CHECK(keep_as_bytes(n));
     }
-    TW_TRY(const int x, add_node("reshape", {matrix}, ".bytes", Attrs{{{"shape", value(g, n.inputs[0]).type.shape}}}));
-    TW_TRY(int sum, add_node("dense_bytes", {x, b.constant(n.name + ".weight", std::move(weights->bytes))}, ".products"));
-    if (const TensorType& result = value(g, n.outputs[0]).type; b.graph().values[static_cast<size_t>(sum)].type.shape != result.shape) {
-      TW_TRY(sum, add_node("slice", {sum}, ".columns", Attrs{{{"starts", std::vector<int64_t>{0, 0}}, {"steps", std::vector<int64_t>{1, 1}}, {"sizes", result.shape}}}));
+    return std::move(rewrite_).finish();
+  }
+
+ private:
+  Expected<int> add(const Node& n, const char* op, std::vector<int> inputs, const char* suffix, Attrs attrs = {}) {
+    TW_TRY(const std::vector<int> out, b_.node(op, std::move(inputs), std::move(attrs), n.name + suffix));
+    return out[0];
+  }
+  int constant(const Node& n, const char* suffix, HostArray a) { return b_.constant(n.name + suffix, std::move(a)); }
+  static Attrs to(const char* type) { return Attrs{{{"to", std::string(type)}}}; }
+
+  /// Numbers become bytes where they are made, so that memory holds those; who wants numbers has them again.
+  Expected<void> keep_as_bytes(const Node& n) {
+    const double low = quantised_range(g_, n.outputs[0])->low;
+    int v = rewrite_.value(n.outputs[0]);
+    if (low != 0) {
+      TW_TRY(v, add(n, "add", {v, constant(n, ".least", full(kFloat32, -low))}, ".moved"));
     }
-    if (weights->have_offsets) {
-      const auto [known, fresh] = sums_of_rows.try_emplace({bytes->matrix, value(g, n.inputs[0]).type.shape[1]}, -1);
+    TW_TRY(v, add(n, "cast", {v}, ".byte", to("uint8")));
+    bytes_of_[n.outputs[0]] = v;
+    TW_TRY(v, add(n, "cast", {v}, ".number", to("float32")));
+    if (low != 0) {
+      TW_TRY(v, add(n, "add", {v, constant(n, ".low", full(kFloat32, low))}, ".again"));
+    }
+    rewrite_.replace(n.outputs[0], v);
+    return {};
+  }
+
+  Expected<int> in_shape(const Node& n, int v, const std::vector<int64_t>& wanted) {
+    if (shape(b_.graph(), v) == wanted) return v;
+    return add(n, "reshape", {v}, ".bytes", Attrs{{{"shape", wanted}}});
+  }
+
+  /// The products' sums in int32.
+  Expected<int> products(const Node& n, const Layer& l, int x) {
+    const HostArray& w = l.weights.bytes;
+    const int64_t channels = rounded_up(w.shape[1], kTogether);
+    const bool dense = n.op == "dense";
+    if (channels != w.shape[1]) {
+      std::vector<int64_t> pads(2 * w.shape.size(), 0);
+      pads[w.shape.size() + 1] = channels - w.shape[1];
+      TW_TRY(x, add(n, "pad", {x}, ".channels", Attrs{{{"pads", pads}}}));
+    }
+    Attrs attrs = n.attrs;
+    attrs.values.erase("groups");  // one
+    if (l.pad_value != 0) attrs.values["pad_value"] = l.pad_value;
+    TW_TRY(const int sum, add(n, dense ? "dense_bytes" : "conv2d_bytes", {x, constant(n, ".weight", with_channels(w, channels))}, ".products", std::move(attrs)));
+    const std::vector<int64_t>& result = shape(g_, n.outputs[0]);
+    if (shape(b_.graph(), sum) == result) return sum;
+    return add(n, "slice", {sum}, ".columns", Attrs{{{"starts", std::vector<int64_t>{0, 0}}, {"steps", std::vector<int64_t>{1, 1}}, {"sizes", result}}});
+  }
+
+  /// (x + a) (w + o) is x w, plus o times the sums of x's rows, plus a times the sums of the rows of w + o. Factors of both are the result's.
+  Expected<void> multiply(const Node& n, Layer l) {
+    const auto known_bytes = bytes_of_.find(l.bytes.matrix);
+    TW_TRY(const int x, in_shape(n, known_bytes != bytes_of_.end() ? known_bytes->second : rewrite_.value(l.bytes.matrix), shape(g_, n.inputs[0])));
+    TW_TRY(int sum, products(n, l, x));
+    Weights& w = l.weights;
+    if (w.have_offsets) {
+      const auto [known, fresh] = sums_of_rows_.try_emplace({l.bytes.matrix, shape(g_, n.inputs[0])[1]}, -1);
       if (fresh) {
-        TW_TRY(const int wide, add_node("cast", {x}, ".wide", Attrs{{{"to", std::string("int32")}}}));
-        TW_TRY(known->second, add_node("reduce_sum", {wide}, ".rows", Attrs{{{"axes", std::vector<int64_t>{1}}, {"keepdims", int64_t{1}}}}));
+        TW_TRY(const int wide, add(n, "cast", {x}, ".wide", to("int32")));
+        TW_TRY(known->second, add(n, "reduce_sum", {wide}, ".rows", Attrs{{{"axes", std::vector<int64_t>{1}}, {"keepdims", int64_t{1}}}}));
       }
-      TW_TRY(const int offset, add_node("mul", {known->second, b.constant(n.name + ".offsets", std::move(weights->offsets))}, ".offset"));
-      TW_TRY(sum, add_node("add", {sum, offset}, ".moved"));
+      TW_TRY(const int offset, add(n, "mul", {known->second, constant(n, ".offsets", std::move(w.offsets))}, ".offset"));
+      TW_TRY(sum, add(n, "add", {sum, offset}, ".moved"));
     }
-    if (shift >= 0) {
+    if (l.bytes.unknown >= 0) {
       // In the result's shape, so that it is elementwise work after the product.
-      const int sums = b.constant(n.name + ".sums", std::move(weights->sums));
-      TW_TRY(const int spread, add_node("broadcast_to", {sums}, ".spread", Attrs{{{"shape", value(g, n.outputs[0]).type.shape}}}));
-      TW_TRY(const int flat, add_node("reshape", {shift}, ".shift", Attrs{{{"shape", std::vector<int64_t>{1}}}}));
-      TW_TRY(const int shifts, add_node("mul", {spread, flat}, ".shifts"));
-      TW_TRY(sum, add_node(bytes->subtracted ? "sub" : "add", {sum, shifts}, ".sum"));
+      TW_TRY(const int spread, add(n, "broadcast_to", {constant(n, ".sums", w.sums)}, ".spread", Attrs{{{"shape", shape(g_, n.outputs[0])}}}));
+      TW_TRY(const int flat, add(n, "reshape", {rewrite_.value(l.bytes.unknown)}, ".shift", Attrs{{{"shape", std::vector<int64_t>{1}}}}));
+      TW_TRY(const int shifts, add(n, "mul", {spread, flat}, ".shifts"));
+      TW_TRY(sum, add(n, l.bytes.subtracted ? "sub" : "add", {sum, shifts}, ".sum"));
+    }
+    if (l.bytes.added != 0) {
+      for (int64_t c = 0; c < w.sums.num_elements(); ++c) w.sums.set(c, w.sums.get(c) * l.bytes.added);
+      TW_TRY(sum, add(n, "add", {sum, constant(n, ".shifts", std::move(w.sums))}, ".sum"));
     }
     bool scaled = false;
-    for (int64_t c = 0; c < weights->scales.num_elements(); ++c) {
-      weights->scales.set(c, weights->scales.get(c) * bytes->factor);
-      scaled = scaled || weights->scales.get(c) != 1;
+    for (int64_t c = 0; c < w.scales.num_elements(); ++c) {
+      w.scales.set(c, w.scales.get(c) * l.bytes.factor);
+      scaled = scaled || w.scales.get(c) != 1;
     }
     const bool biased = n.inputs.size() > 2 && n.inputs[2] >= 0;
-    TW_TRY(int number, add_node("cast", {sum}, scaled || biased ? ".number" : "", Attrs{{{"to", std::string("float32")}}}));
+    TW_TRY(int number, add(n, "cast", {sum}, scaled || biased ? ".number" : "", to("float32")));
     if (scaled) {
-      TW_TRY(number, add_node("mul", {number, b.constant(n.name + ".scales", std::move(weights->scales))}, biased ? ".scaled" : ""));
+      TW_TRY(number, add(n, "mul", {number, constant(n, ".scales", w.scales)}, biased ? ".scaled" : ""));
     }
     if (biased) {
-      TW_TRY(number, add_node("add", {number, rewrite.value(n.inputs[2])}, ""));
+      int bias = rewrite_.value(n.inputs[2]);
+      if (const auto& c = value(g_, n.inputs[2]).constant; c && c->shape != w.scales.shape) {
+        HostArray by_row = *c;
+        by_row.shape = w.scales.shape;
+        bias = constant(n, ".bias", std::move(by_row));
+      } else if (!c) {
+        TW_TRY(bias, in_shape(n, bias, w.scales.shape));
+      }
+      TW_TRY(number, add(n, "add", {number, bias}, ""));
     }
-    b.rename(number, value(g, n.outputs[0]).name);
-    rewrite.replace(n.outputs[0], number);
+    b_.rename(number, value(g_, n.outputs[0]).name);
+    rewrite_.replace(n.outputs[0], number);
+    return {};
   }
-  return std::move(rewrite).finish();
+
+  const Graph& g_;
+  Rewriter rewrite_;
+  GraphBuilder& b_;
+  std::map<int, int> bytes_of_;                         ///< of the numbers that became bytes, by value of the old graph
+  std::map<std::pair<int, int64_t>, int> sums_of_rows_;  ///< by value of the old graph and length of its rows
+};
+
+}  // namespace
+
+Expected<Graph> multiply_bytes(const Graph& g, const Target& target) {
+  if (!target::has_byte_dots(target)) return g;
+  return Multiplier(g).run();
 }
 
 }  // namespace tw::graph

@@ -12,6 +12,7 @@ namespace tw::space {
   X(dense_pack)             \
   X(dense_bytes)            \
   X(conv2d_nchwc)           \
+  X(conv2d_bytes)           \
   X(conv2d_transpose_nchwc) \
   X(narrow_conv2d)          \
   X(conv2d_winograd)        \
@@ -69,6 +70,7 @@ TW_X86_TEMPLATES(X)
 #undef X
 
 // What several of them were learned from.
+inline constexpr const char* kByteDots = "Rodriguez et al., Lower numerical precision deep learning inference and training, Intel, 2018 (VNNI)";
 inline constexpr const char* kDirectConv =
     "Georganas et al., Anatomy of high-performance deep learning convolutions on SIMD architectures, SC 2018; Liu et al., NeoCPU, USENIX ATC 2019";
 inline constexpr const char* kAutotvm = "Chen et al., Learning to optimize tensor programs, NeurIPS 2018; TVM v0.9.0 (names, knobs and order)";

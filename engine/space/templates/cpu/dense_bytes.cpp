@@ -110,7 +110,7 @@ Template dense_bytes() {
           dense_bytes_fallback,
           "Matrix product of bytes with constant weights, packed ahead of time so that four products of each column lie together: one instruction adds them up in every lane. A register tile "
           "is summed over the whole reduction, with the elementwise work that follows applied on the way out.",
-          "Rodriguez et al., Lower numerical precision deep learning inference and training, Intel, 2018 (VNNI)"};
+          kByteDots};
 }
 
 }  // namespace tw::space::cpu

@@ -30,27 +30,28 @@ std::optional<int64_t> lanes_of(const DirectConv& c, int64_t oc, const Target& t
 
 }  // namespace
 
-std::optional<DirectConv> find_direct_conv(const te::Dag& dag, const Target& target, std::string_view tag) {
-  const auto a = find_anchor(dag, tag);
+std::optional<DirectConv> find_direct_conv(const te::Dag& dag, const Target& target, std::string_view tag, int64_t together) {
+  const auto a = find_anchor(dag, tag, te::Role::constant, together > 1 ? kInt32 : kFloat32);
   if (!a) return std::nullopt;
   const te::Op& op = dag.ops[static_cast<size_t>(a->reduce)];
   const auto groups = op.attrs.find("groups");
   const std::vector<int64_t>& out = op.output->shape;
   const int64_t g = groups == op.attrs.end() ? 1 : groups->second.front(), ic = dag.ops[static_cast<size_t>(a->weight)].output->shape[1];
-  DirectConv c{*a, out[0], g, ic, out[1], {out.begin() + 2, out.end()}, channel_block(ic * g, target), channel_block(out[1], target), 1, 1, {}};
+  DirectConv c{*a, out[0], g, ic, out[1], {out.begin() + 2, out.end()}, channel_block(ic * g, target), channel_block(out[1], target), 1, 1, together, {}};
   c.window = te::windows_of(dag, op);
   c.ic_block = g == 1 ? c.data_block : std::gcd(c.data_block, ic);
   const auto lanes = g == 1 ? std::optional(c.out_block) : lanes_of(c, out[1] / g, target);
   c.lanes = lanes.value_or(1);
-  return c.lanes > 1 ? std::optional(c) : std::nullopt;
+  return c.lanes > 1 && c.ic_block % together == 0 ? std::optional(c) : std::nullopt;
 }
 
 namespace {
 
+/// Whether neighbouring pixels may share a vector: of blocks that do not fill one. Bytes of different pixels would have to be put together first.
+bool shares_vectors(const DirectConv& c, const Target& target) { return c.together == 1 && 2 * c.out_block <= target.lanes(kFloat32); }
+
 /// Neighbouring pixels whose blocks of channels make one vector.
-int64_t pixels_of(const DirectConv& c, const Target& target, const ConfigEntity& e) {
-  return 2 * c.out_block <= target.lanes(kFloat32) ? e.integer("vector_ow") : 1;
-}
+int64_t pixels_of(const DirectConv& c, const Target& target, const ConfigEntity& e) { return shares_vectors(c, target) ? e.integer("vector_ow") : 1; }
 
 /// Parts of a vector of output channels that are computed by themselves.
 int64_t parts_of(const DirectConv& c, const ConfigEntity& e) { return c.groups_in_vector() > 1 ? e.integer("vector_parts") : 1; }
@@ -88,9 +89,9 @@ ConfigSpace direct_conv_space(const DirectConv& c, const Target& target) {
   space.define_knob("tile_oh", up_to({1, 2, 3, 4, 7}, c.rows()), "output rows of the register tile, which share the weight loads");
   const std::vector<int64_t> widths{1, 2, 3, 4, 5, 6};
   space.define_knob("oc_blocks", c.groups == 1 ? panel_widths(widths, c.sharing()) : dividing(widths, c.sharing()), "vectors of output channels of the register tile");
-  space.define_knob("unroll_ic", up_to({1, 2}, c.ic_block), "input channels written out");
+  space.define_knob("unroll_ic", up_to({1, 2}, c.terms()), "terms of the sum over a block of input channels that are written out");
   space.define_knob("rows_outer", {0, 1}, "1: rows of the image outside, channels inside; 0: the other way round");
-  if (2 * c.out_block <= target.lanes(kFloat32)) {
+  if (shares_vectors(c, target)) {
     space.define_knob("vector_ow", dividing({1, target.lanes(kFloat32) / c.out_block}, c.columns()),
                       "neighbouring columns whose blocks of channels make one vector");
     space.add_filter(
@@ -124,7 +125,7 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
       const te::WindowLine* line = c.line(from_last);
       if (!line) return 1.0;
       const double share = line->met(tile);
-      const auto updates = static_cast<double>(columns / pixels_of(c, target, e) * rows * blocks * c.ic_block * taps);
+      const auto updates = static_cast<double>(columns / pixels_of(c, target, e) * rows * blocks * c.terms() * taps);
       return tir::pays_to_leave_out((1 - share) * static_cast<double>(tiles), updates) ? share : 1.0;
     };
     const bool rolled = e.integer("unroll_ic") == 1, order = (e.integer("rows_outer") != 0) == rows_outer;
@@ -140,10 +141,11 @@ Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const Dire
   const int64_t blocks = e.integer("oc_blocks"), unroll = e.integer("unroll_ic"), pixels = pixels_of(c, target, e), parts = parts_of(c, e);
   schedule::Builder b(dag);
   if (c.data_block > 1) b.layout(a.data, nchwc(c.data_block, rank));
-  std::vector<schedule::LayoutStep::Piece> packed;  // [O / columns][I / block][taps...][block][columns]
+  std::vector<schedule::LayoutStep::Piece> packed;  // [O / columns][I / block][taps...][terms of the block][columns][products of a term]
   for (size_t d = 0; d < rank + 2; ++d) packed.push_back({static_cast<int>(d), 0});
-  if (c.ic_block > 1) packed.push_back({1, c.ic_block});
+  if (c.terms() > 1) packed.push_back({1, c.terms()});
   packed.push_back({0, blocks * c.lanes});
+  if (c.together > 1) packed.push_back({1, c.together});
   b.layout(a.weight, packed);
   layout_epilogue(b, *dag, a, nchwc(c.out_block, rank));
   schedule_padding(b, a.pad, c.data_block, target);
@@ -186,7 +188,7 @@ Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const Dire
   const auto in = b.loops(acc);  // n, oc, spatial..., ic, taps...
   const auto o = b.split(acc, in[1], lengths({}));
   const auto x = b.split(acc, in[rank + 1], {pixels});
-  const auto ic = b.split(acc, in[rank + 2], {c.ic_block / unroll, unroll});
+  const auto ic = b.split(acc, in[rank + 2], {c.terms() / unroll, unroll});
   std::vector<ir::Var> inner{in[0], ic[0]};
   inner.insert(inner.end(), in.begin() + static_cast<std::ptrdiff_t>(rank) + 3, in.end());
   inner.insert(inner.end(), {ic[1], ic[2]});

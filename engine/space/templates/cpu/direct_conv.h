@@ -18,11 +18,14 @@ struct DirectConv {
   int64_t data_block, out_block;  ///< channels per block of the arrays
   int64_t lanes;                  ///< of a vector of results: a block, or its parts that lie in one group each
   int64_t ic_block;               ///< channels of a block of data that one group reads together
+  int64_t together;               ///< products of neighbouring channels in each term of the sum: several of bytes
   /// Vectors of output channels, and those of them that read the same data.
   int64_t vectors() const { return blocks_for(oc, lanes); }
   int64_t sharing() const { return groups == 1 ? vectors() : std::max<int64_t>(1, oc / groups / lanes); }
   /// Groups that have their outputs in one vector.
   int64_t groups_in_vector() const { return groups == 1 ? 1 : std::max<int64_t>(1, lanes * groups / oc); }
+  /// Terms of the sum over what a group reads of a block together.
+  int64_t terms() const { return ic_block / together; }
   int64_t columns() const { return spatial.back(); }
   int64_t rows() const { return spatial.size() > 1 ? spatial[spatial.size() - 2] : 1; }
   std::vector<te::WindowLine> window;  ///< of padded images
@@ -33,9 +36,9 @@ struct DirectConv {
   }
 };
 
-/// The convolution tagged `tag` (one group where it has no attribute `groups`), if vectors of output channels and groups fit into each other: a vector, which
+/// The convolution tagged `tag` (one group where it has no attribute `groups`), in float32 or with `together` products of bytes in each term, if vectors of output channels and groups fit into each other: a vector, which
 /// may be a half or a quarter of a block, lies in one group, or it holds a few whole ones whose data lie in one block or in whole blocks.
-std::optional<DirectConv> find_direct_conv(const te::Dag& dag, const Target& target, std::string_view tag);
+std::optional<DirectConv> find_direct_conv(const te::Dag& dag, const Target& target, std::string_view tag, int64_t together = 1);
 
 ConfigSpace direct_conv_space(const DirectConv& c, const Target& target);
 ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const Target& target);
