@@ -46,9 +46,37 @@ constexpr size_t kMaxWindows = 4;
 /// Strided loads of a run of statements that differ in their constant offset only.
 struct Group {
   std::map<int64_t, std::vector<const ir::LoadNode*>> at;  ///< by offset
+  bool guarded = false;                                    ///< lanes that a select does not take may lie outside the array
 };
 
+/// Calls f on every load, with whether a select may not take it.
+void walk_loads(const Expr& e, bool guarded, const std::function<void(const ir::LoadNode&, bool)>& f) {
+  if (const auto* l = ir::as<ir::LoadNode>(e)) f(*l, guarded);
+  const auto* s = ir::as<ir::SelectNode>(e);
+  ir::for_each_child(e, [&](const Expr& c) { walk_loads(c, guarded || (s && !c.same_as(s->cond)), f); });
+}
+
 }  // namespace
+
+/// The rows of the block whose first column is this load. Where a select may leave lanes out, a row that lies outside of the array is of those (nothing), and there is no
+/// block if it is not known where a row lies.
+std::optional<std::vector<std::optional<FuncEmitter::Place>>> FuncEmitter::rows_of_block(const ir::LoadNode& first, bool guarded) {
+  const Place p = place(first.buffer, first.indices);
+  const int64_t stride = *ir::as_int(p.ramp->stride), elements = p.buffer->num_elements();
+  std::vector<std::optional<Place>> rows;
+  for (int k = 0; k < first.dtype.lanes; ++k) {
+    Place row = p;
+    row.ramp->base = p.ramp->base + int64_t{k} * stride;
+    rows.emplace_back(row);
+    if (!guarded) continue;
+    const auto range = interval_of(ir::ramp(row.ramp->base, ir::index(1), first.dtype.lanes), ranges_);
+    if (range && (range->hi < 0 || range->lo >= elements))
+      rows.back().reset();
+    else if (!range || range->lo < 0 || range->hi >= elements)
+      return {};
+  }
+  return rows;
+}
 
 /// Strided loads of one block of an array, as many as a vector has lanes and one element apart, are rows of the block read the other way: those rows are loaded
 /// as they lie and transposed in registers.
@@ -60,14 +88,17 @@ void FuncEmitter::load_blocks(const std::vector<tir::Stmt>& run) {
   for (const tir::Stmt& s : run) {
     const auto& store = static_cast<const tir::StoreNode&>(*s);
     written.push_back(store.buffer.get());
-    ir::walk(store.value, [&](const Expr& e) {
-      const auto* l = ir::as<ir::LoadNode>(e);
-      if (!l || l->dtype.lanes < 4 || l->dtype.lanes > kMaxBlock || (l->dtype.lanes & (l->dtype.lanes - 1)) != 0) return;
-      const auto ramp = as_ramp(flat_index(l->buffer, l->indices));
+    walk_loads(store.value, false, [&](const ir::LoadNode& l, bool guarded) {
+      if (l.dtype.lanes < 4 || l.dtype.lanes > kMaxBlock || (l.dtype.lanes & (l.dtype.lanes - 1)) != 0) return;
+      const auto ramp = as_ramp(flat_index(l.buffer, l.indices));
       const auto stride = ramp ? ir::as_int(ramp->stride) : std::nullopt;
       if (!stride || *stride < 2) return;
       const LinearIndex base = linear_index(ramp->base);
-      if (const auto key = key_of(l->buffer.get(), base)) groups[fmt::format("{} {} {}", *key, *stride, l->dtype.lanes)].at[base.constant].push_back(l);
+      const auto key = key_of(l.buffer.get(), base);
+      if (!key) return;
+      Group& group = groups[fmt::format("{} {} {}", *key, *stride, l.dtype.lanes)];
+      group.at[base.constant].push_back(&l);
+      group.guarded = group.guarded || guarded;
     });
   }
   for (auto& [key, group] : groups) {
@@ -79,20 +110,17 @@ void FuncEmitter::load_blocks(const std::vector<tir::Stmt>& run) {
       auto last = it;
       int count = 1;
       while (count < lanes && std::next(last) != group.at.end() && std::next(last)->first == last->first + 1) ++last, ++count;
-      if (count == lanes) {
-        const Place p = place(any.buffer, it->second.front()->indices);
-        const int64_t stride = *ir::as_int(p.ramp->stride);
-        std::vector<Value*> rows;
-        for (int k = 0; k < lanes; ++k) {
-          Place row = p;
-          row.ramp->base = p.ramp->base + int64_t{k} * stride;
-          if (s_.fetched_ahead.contains(p.buffer.get())) fetch_ahead(row);
-          rows.push_back(load_vector(row, lanes));
+      const auto rows = count == lanes ? rows_of_block(*it->second.front(), group.guarded) : std::nullopt;
+      if (rows) {
+        std::vector<Value*> columns;
+        for (const auto& row : *rows) {
+          if (row && s_.fetched_ahead.contains(row->buffer.get())) fetch_ahead(*row);
+          columns.push_back(row ? load_vector(*row, lanes) : llvm::Constant::getNullValue(llvm::FixedVectorType::get(memory_type(s_.context(), any.buffer->dtype), static_cast<unsigned>(lanes))));
         }
-        transpose(b_, rows);
+        transpose(b_, columns);
         size_t column = 0;
-        for (auto o = it; column < rows.size(); ++o, ++column)
-          for (const ir::LoadNode* l : o->second) blocks_[l] = rows[column];
+        for (auto o = it; column < columns.size(); ++o, ++column)
+          for (const ir::LoadNode* l : o->second) blocks_[l] = columns[column];
       }
       it = std::next(last);
     }

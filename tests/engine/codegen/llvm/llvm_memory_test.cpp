@@ -47,6 +47,37 @@ class MemoryTest : public QObject {
     QVERIFY2(accesses >= 3, text.c_str());
   }
 
+  /// Blocks that are transposed in registers are read in rows. One that no lane needs, as of a channel that only pads, lies outside of the array.
+  void rows_outside_an_array_are_not_read_data() {
+    QTest::addColumn<int>("planes");
+    QTest::addColumn<int>("taken");
+    QTest::addColumn<int>("moved");
+    QTest::addColumn<int>("rows");
+    QTest::newRow("all rows") << 4 << 4 << 0 << 4;
+    QTest::newRow("the last one is outside") << 3 << 3 << 0 << 3;
+    QTest::newRow("the first one is outside") << 3 << 3 << 16 << 3;
+    QTest::newRow("one lies partly outside") << 3 << 2 << 1 << 0;
+  }
+  void rows_outside_an_array_are_not_read() {
+    QFETCH(int, planes);
+    QFETCH(int, taken);
+    QFETCH(int, moved);
+    QFETCH(int, rows);
+    constexpr int kFour = 4, kPixels = 16;
+    const auto A = ir::make_buffer("A", kFloat32, {planes * kPixels}), B = ir::make_buffer("B", kFloat32, {kFour * kPixels});
+    const ir::Var i = ir::make_var("i");
+    const Expr lane = ir::ramp(ir::index(0), ir::index(1), kFour), limit = ir::broadcast(ir::index(moved == kPixels ? kFour - taken : taken), kFour);
+    const Expr counts = moved == kPixels ? limit <= lane : lane < limit;
+    std::vector<tir::Stmt> columns;
+    for (int64_t j = 0; j < kFour; ++j) {
+      const Expr read = ir::load(A, {ir::ramp(at(i) * int64_t{kFour} + (j - moved), ir::index(kPixels), kFour)});
+      columns.push_back(tir::store(B, {ir::ramp(at(i) * int64_t{kFour * kFour} + j * kFour, ir::index(1), kFour)}, ir::select(counts, read, ir::broadcast(ir::constant(kFloat32, 0), kFour))));
+    }
+    const tir::Func f{"kernel", {A, B}, 1, tir::make_for(i, ir::index(0), ir::index(kPixels / kFour), ForKind::serial, tir::seq(columns))};
+    const std::string text = listing(f, *parse_target("llvm -mcpu=x86-64-v3"));
+    QVERIFY2(count(text, " load <4 x float>") == rows, text.c_str());
+  }
+
   /// Under a mask an array is read in whole vectors where all of them lie inside, and nowhere else.
   void masks_at_the_ends_of_arrays_data() {
     QTest::addColumn<int>("shift");
