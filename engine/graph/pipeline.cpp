@@ -72,8 +72,8 @@ std::span<const Pass> passes() {
            "Canonical matrix products, as XLA's dot decomposition does"},
       // After products are layers, and before scales are folded into weights that are whole numbers.
       Pass{"multiply_bytes", multiply_bytes,
-           "On processors that add up products of bytes (VNNI), dense layers of whole numbers from bytes and with weights that fit them compute with bytes; what a "
-           "zero point adds follows from the sums of the weights.",
+           "On processors that add up products of bytes (VNNI), dense layers and convolutions of whole numbers from bytes and with weights that fit them compute "
+           "with bytes, which memory then holds between layers; what a zero point adds follows from the sums of the weights.",
            "Jacob et al., Quantization and training of neural networks for efficient integer-arithmetic-only inference, CVPR 2018"},
       // After constants are folded: a scale must be a constant to be moved.
       Pass{"fold_scale_axis", fold_scale_axis,
