@@ -71,22 +71,25 @@ Value* FuncEmitter::byte_dot(const ir::BinaryNode& n) {
   Terms terms;
   if (!add_terms(n.a, terms) || !add_terms(n.b, terms) || terms.products.size() != kTogether) return nullptr;
   std::vector<Place> data, weights;
+  std::vector<Expr> data_at, weights_at;  // of the first lane
   for (const Product& p : terms.products) {
     const Place& d = data.emplace_back(place(p.data->buffer, p.data->indices));
     const Place& w = weights.emplace_back(place(p.weight->buffer, p.weight->indices));
     if (!d.in_bounds || !w.in_bounds || !has_stride(w, kTogether)) return nullptr;
-    if (p.data->dtype.lanes > 1 && !has_stride(d, 0)) return nullptr;
+    const auto same = p.data->dtype.lanes > 1 ? lane_offsets(d.index) : LaneOffsets{d.index, {0}};
+    if (!same || std::any_of(same->offsets.begin(), same->offsets.end(), [](int64_t o) { return o != 0; })) return nullptr;
+    data_at.push_back(same->base);
+    weights_at.push_back(w.ramp->base);
   }
-  const auto base = [](const Place& p) { return p.index->dtype.lanes > 1 ? p.ramp->base : p.index; };
-  for (const auto* places : {&data, &weights})
+  for (const auto& [places, at] : {std::pair(&data, &data_at), std::pair(&weights, &weights_at)})
     for (size_t j = 1; j < places->size(); ++j) {
       if ((*places)[j].buffer.get() != places->front().buffer.get()) return nullptr;
-      if (distance(linear_index(base(places->front())), linear_index(base((*places)[j]))) != static_cast<int64_t>(j)) return nullptr;
+      if (distance(linear_index(at->front()), linear_index((*at)[j])) != static_cast<int64_t>(j)) return nullptr;
     }
   auto* type = llvm::FixedVectorType::get(b_.getInt32Ty(), static_cast<unsigned>(lanes));
   Value* sum = terms.rest ? expr(*terms.rest) : llvm::Constant::getNullValue(type);
-  Value* four = access(data[0], b_.CreateAlignedLoad(b_.getInt32Ty(), address(data[0], base(data[0])), align_of(data[0], base(data[0]), kTogether)));
-  Value* weight = access(weights[0], b_.CreateAlignedLoad(type, address(weights[0], base(weights[0])), align_of(weights[0], base(weights[0]), kTogether * lanes)));
+  Value* four = access(data[0], b_.CreateAlignedLoad(b_.getInt32Ty(), address(data[0], data_at[0]), align_of(data[0], data_at[0], kTogether)));
+  Value* weight = access(weights[0], b_.CreateAlignedLoad(type, address(weights[0], weights_at[0]), align_of(weights[0], weights_at[0], kTogether * lanes)));
   const auto id = lanes == 16 ? llvm::Intrinsic::x86_avx512_vpdpbusd_512 : lanes == 8 ? llvm::Intrinsic::x86_avx512_vpdpbusd_256 : llvm::Intrinsic::x86_avx512_vpdpbusd_128;
   return b_.CreateIntrinsic(id, {}, {sum, b_.CreateVectorSplat(static_cast<unsigned>(lanes), four), weight});
 }

@@ -10,14 +10,15 @@ namespace tw::graph::ops {
 /// Products of bytes that processors add up in one step.
 constexpr int64_t kBytesTogether = 4;
 
-/// Data of uint8, weight of int8, both of this rank.
-inline Expected<void> check_bytes(const OpContext& c, int rank) {
+/// Data of uint8, weight of int8, both of this rank; the weight has the second extent of one group of the data.
+inline Expected<void> check_bytes(const OpContext& c, int rank, int64_t groups = 1) {
   TW_CHECK(check_operands(c, 2, 2));
   for (const size_t operand : {size_t{0}, size_t{1}}) TW_CHECK(check_rank(c, operand, rank));
   const TensorType &x = operand(c, 0), &w = operand(c, 1);
   if (x.dtype != kUInt8 || w.dtype != kInt8) return bad(c, fmt::format("expected uint8 and int8, found {} and {}", x.dtype.name(), w.dtype.name()));
-  if (x.shape[1] != w.shape[1]) return bad(c, fmt::format("expected equal second extents, found {} and {}", x.shape[1], w.shape[1]));
-  if (x.shape[1] % kBytesTogether != 0) return bad(c, fmt::format("expected a second extent that {} divides, found {}", kBytesTogether, x.shape[1]));
+  if (groups < 1 || w.shape[0] % groups != 0 || x.shape[1] != w.shape[1] * groups)
+    return bad(c, fmt::format("expected data and weight that fit {} groups, found {} and {}", groups, shape_text(x.shape), shape_text(w.shape)));
+  if (w.shape[1] % kBytesTogether != 0) return bad(c, fmt::format("expected a second extent of the weight that {} divides, found {}", kBytesTogether, w.shape[1]));
   return {};
 }
 

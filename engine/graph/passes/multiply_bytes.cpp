@@ -19,8 +19,8 @@ namespace tw::graph {
 
 namespace {
 
-/// Products that a processor adds up at once, and columns of the widest vectors.
-constexpr int64_t kTogether = 4, kColumns = 16;
+/// Products that a processor adds up at once, and columns of the widest and the shortest vectors.
+constexpr int64_t kTogether = 4, kColumns = 16, kFewestColumns = 4;
 constexpr double kLargest = 255;  // byte
 
 const Value& value(const Graph& g, int v) { return g.values[static_cast<size_t>(v)]; }
@@ -152,13 +152,15 @@ struct Layer {
 };
 
 std::optional<Layer> layer_of(const Graph& g, const Node& n) {
-  const bool dense = n.op == "dense", conv = n.op == "conv2d" && n.attrs.integer("groups", 1) == 1;
+  const bool dense = n.op == "dense", conv = n.op == "conv2d";
+  const int64_t groups = n.attrs.integer("groups", 1);
   if ((!dense && !conv) || value(g, n.outputs[0]).type.dtype != kFloat32) return {};
   const HostArray* w = value(g, n.inputs[1]).constant.get();
   const auto bytes = w ? bytes_behind(g, n.inputs[0]) : std::nullopt;
   if (!bytes) return {};
   // A channel less than the four that are multiplied anyway is made up for by their speed.
-  if (dense ? w->shape[1] % kTogether != 0 : w->shape[1] < kTogether - 1) return {};
+  if (dense || groups > 1 ? w->shape[1] % kTogether != 0 : w->shape[1] < kTogether - 1) return {};
+  if (w->shape[0] / groups % kFewestColumns != 0 && groups > 1) return {};
   Layer out{*bytes, {}};
   if (conv) {
     const std::vector<int64_t> pads = n.attrs.integers("pads", {});
@@ -238,7 +240,6 @@ class Multiplier {
       TW_TRY(x, add(n, "pad", {x}, ".channels", Attrs{{{"pads", pads}}}));
     }
     Attrs attrs = n.attrs;
-    attrs.values.erase("groups");  // one
     if (l.pad_value != 0) attrs.values["pad_value"] = l.pad_value;
     TW_TRY(const int sum, add(n, dense ? "dense_bytes" : "conv2d_bytes", {x, constant(n, ".weight", with_channels(w, channels))}, ".products", std::move(attrs)));
     const std::vector<int64_t>& result = shape(g_, n.outputs[0]);

@@ -15,11 +15,11 @@ namespace {
 /// Groups that a vector's data are put together from, at most: each is a read of its own. Also the parts that a block of results is computed in, at most.
 constexpr int64_t kPartsOfBlock = 4;
 
-/// Channels of a vector of results where each group has `oc` of them: none if vectors and groups do not fit into each other.
+/// Channels of a vector of results where each group has `oc` of them: none if vectors and groups do not fit into each other. Products of bytes are not put together.
 std::optional<int64_t> lanes_of(const DirectConv& c, int64_t oc, const Target& target) {
   if (oc % c.out_block == 0) return c.out_block;
   if (c.out_block != target.lanes(kFloat32)) return std::nullopt;
-  if (c.out_block % oc != 0) {
+  if (c.out_block % oc != 0 || c.together > 1) {
     const int64_t lanes = std::gcd(oc, c.out_block);
     return lanes * kPartsOfBlock >= c.out_block ? std::optional(lanes) : std::nullopt;
   }
@@ -132,7 +132,7 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
     return rate(e) * filled(c.columns(), columns) * filled(c.rows(), rows) * filled(c.vectors(), blocks) * balanced(tasks, target) / met(0, columns, 1) / met(1, rows, c.line(0) ? c.line(0)->taps : 1) +
            (rolled ? 2 : 0) + (order ? 1 : 0);
   });
-  return c.lanes < c.out_block && rate(best) < rate_of_whole_blocks(dag, c) ? ConfigEntity{} : best;
+  return c.together == 1 && c.lanes < c.out_block && rate(best) < rate_of_whole_blocks(dag, c) ? ConfigEntity{} : best;
 }
 
 Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const DirectConv& c, const Target& target, const ConfigEntity& e) {

@@ -96,6 +96,7 @@ class MultiplyBytesTest : public QObject {
     becomes(convolution(8, -114, 141), kWithDots, "mul round clip add cast conv2d_bytes add cast mul");
     becomes(convolution(8, 3, 200, 1), kWithDots, "mul round clip add cast conv2d_bytes add cast mul");
   }
+  void groups() { becomes(convolution(8, -114, 141, 3, 2), kWithDots, "mul round clip add cast conv2d_bytes add cast mul"); }
   void channelsThatFourDoesNotDivide() { becomes(convolution(3, -114, 141), kWithDots, "mul round clip add cast pad conv2d_bytes add cast mul"); }
   void biasesOfConvolutions() {
     Net n;
@@ -116,7 +117,8 @@ class MultiplyBytesTest : public QObject {
   void convolutionsThatAreLeftAlone() {
     becomes(convolution(8, 0, 255), kWithout, "mul round clip mul conv2d");
     becomes(convolution(2, 0, 255), kWithDots, "mul round clip mul conv2d");
-    becomes(convolution(8, 0, 255, 3, 2), kWithDots, "mul round clip mul conv2d");
+    becomes(convolution(12, 0, 255, 3, 2), kWithDots, "mul round clip mul conv2d");  // six channels each
+    becomes(convolution(8, 0, 255, 3, 8), kWithDots, "mul round clip mul conv2d");
     becomes(convolution(8, 3, 200), kWithDots, "mul round clip mul conv2d");  // no byte stands for zero
     Net n;
     const int x = n.b.input("x", {kUInt8, {1, 4, 5, 5}}), zero = n.b.input("z", {kInt32, {}});

@@ -11,12 +11,12 @@ class Conv2dBytesTest : public QObject {
   Q_OBJECT
 
   using Dims = std::vector<int64_t>;
-  static int conv(Net& b, int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t pad, int64_t size, int64_t around = 0) {
-    return b.op("conv2d_bytes", {b.input({1, in, size, size + 1}, kUInt8), b.weight({out, in, kernel, kernel}, kInt8)},
-                {{"pads", Dims{pad, pad, pad, pad}}, {"strides", Dims{stride, stride}}, {"pad_value", around}});
+  static int conv(Net& b, int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t pad, int64_t size, int64_t around = 0, int64_t groups = 1) {
+    return b.op("conv2d_bytes", {b.input({1, in, size, size + 1}, kUInt8), b.weight({out, in / groups, kernel, kernel}, kInt8)},
+                {{"pads", Dims{pad, pad, pad, pad}}, {"strides", Dims{stride, stride}}, {"pad_value", around}, {"groups", groups}});
   }
-  static Make convolution(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t pad, int64_t size, int64_t around = 0) {
-    return [=](Net& b) { return conv(b, in, out, kernel, stride, pad, size, around); };
+  static Make convolution(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t pad, int64_t size, int64_t around = 0, int64_t groups = 1) {
+    return [=](Net& b) { return conv(b, in, out, kernel, stride, pad, size, around, groups); };
   }
   static std::vector<Case> cases() {
     return {
@@ -26,6 +26,9 @@ class Conv2dBytesTest : public QObject {
         {"four channels", convolution(4, 16, 5, 2, 2, 11, 3)},
         {"channels that fill no blocks", convolution(20, 24, 3, 1, 1, 6, 128)},
         {"few outputs", convolution(12, 8, 3, 1, 1, 6)},
+        {"groups of whole vectors", convolution(32, 64, 3, 1, 1, 6, 7, 2)},
+        {"groups of halves", convolution(72, 72, 3, 2, 1, 7, 7, 3)},
+        {"groups of quarters", convolution(32, 32, 3, 1, 1, 6, 7, 8)},
         {"with what follows",
          [](Net& b) {
            const int y = conv(b, 16, 24, 3, 1, 1, 6, 9);
