@@ -274,12 +274,25 @@ LinearIndex linear_index(const Expr& e) {
   return sum;
 }
 
+namespace {
+
+/// Equal for equal expressions of integers, variables being told apart by identity. Nothing for what reads memory.
+std::optional<std::string> key_of(const Expr& e) {
+  if (const auto* v = ir::as<ir::VarNode>(e)) return fmt::format("{}", fmt::ptr(v));
+  if (const auto n = ir::as_int(e)) return fmt::format("{}", *n);
+  const auto* n = ir::as<ir::BinaryNode>(e);
+  const auto a = n ? key_of(n->a) : std::nullopt, b = a ? key_of(n->b) : std::nullopt;
+  return b ? std::optional(fmt::format("({} {} {})", *a, static_cast<int>(n->op), *b)) : std::nullopt;
+}
+
+}  // namespace
+
 std::optional<std::string> key_of(const ir::BufferNode* buffer, const LinearIndex& at) {
   std::vector<std::string> terms;
   for (const LinearIndex::Term& t : at.terms) {
-    const auto* v = ir::as<ir::VarNode>(t.atom);
-    if (v == nullptr) return std::nullopt;
-    terms.push_back(fmt::format("{}*{}", fmt::ptr(v), t.coefficient));
+    const auto atom = key_of(t.atom);
+    if (!atom) return std::nullopt;
+    terms.push_back(fmt::format("{}*{}", *atom, t.coefficient));
   }
   std::sort(terms.begin(), terms.end());
   return fmt::format("{}: {}", fmt::ptr(buffer), fmt::join(terms, " + "));

@@ -59,7 +59,7 @@ struct LinearIndex {
 /// A scalar int64 expression with products distributed over sums.
 LinearIndex linear_index(const ir::Expr& e);
 
-/// Equal for two places in one array that are a constant distance apart: the array, the variables and their coefficients. Nothing where an atom is no variable.
+/// Equal for two places in one array that are a constant distance apart: the array, the atoms and their coefficients. Nothing where an atom reads memory.
 std::optional<std::string> key_of(const ir::BufferNode* buffer, const LinearIndex& at);
 
 /// Row-major position in elements; the only index of a flat buffer stays as it is.

@@ -327,7 +327,7 @@ Expected<std::unique_ptr<Peer>> onednn_peer(const std::vector<int>& processors, 
   library.major = version.major;
   TW_CHECK(tell_threads(library, version, processors));
   if (!library.call("dnnl_engine_create", &library.engine, kCpu, size_t{0}) || !library.call("dnnl_stream_create", &library.stream, library.engine, kInOrder))
-    return Error(ErrorCode::infrastructure, "oneDNN refused to start");
+    return Error(ErrorCode::infrastructure, "oneDNN refused to start; a build for SYCL needs the libraries beside it, which LD_LIBRARY_PATH must name");
   return std::unique_ptr<Peer>(std::make_unique<OneDnn>(std::move(library), fmt::format("oneDNN {}.{}.{}", version.major, version.minor, version.patch)));
 }
 

@@ -3,7 +3,6 @@
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "engine/codegen/llvm/emitter.h"
-#include "engine/ir/equal.h"
 
 namespace tw::codegen {
 
@@ -54,13 +53,6 @@ bool add_terms(const Expr& e, Terms& out) {
   return true;
 }
 
-/// From one place to another in elements, if it is a constant.
-std::optional<int64_t> distance(const LinearIndex& from, const LinearIndex& to) {
-  const auto same = [](const LinearIndex::Term& a, const LinearIndex::Term& b) { return a.coefficient == b.coefficient && ir::structural_equal(a.atom, b.atom); };
-  if (!std::equal(from.terms.begin(), from.terms.end(), to.terms.begin(), to.terms.end(), same)) return {};
-  return to.constant - from.constant;
-}
-
 }  // namespace
 
 /// Data: the same four bytes for all lanes; weights: four bytes for each lane, which lie together. Null if the sum is none of those, or the processor lacks the instruction.
@@ -81,11 +73,14 @@ Value* FuncEmitter::byte_dot(const ir::BinaryNode& n) {
     data_at.push_back(same->base);
     weights_at.push_back(w.ramp->base);
   }
-  for (const auto& [places, at] : {std::pair(&data, &data_at), std::pair(&weights, &weights_at)})
+  for (const auto& [places, at] : {std::pair(&data, &data_at), std::pair(&weights, &weights_at)}) {
+    const LinearIndex first = linear_index(at->front());
+    const auto key = key_of(places->front().buffer.get(), first);
     for (size_t j = 1; j < places->size(); ++j) {
-      if ((*places)[j].buffer.get() != places->front().buffer.get()) return nullptr;
-      if (distance(linear_index(at->front()), linear_index((*at)[j])) != static_cast<int64_t>(j)) return nullptr;
+      const LinearIndex next = linear_index((*at)[j]);
+      if (!key || key_of((*places)[j].buffer.get(), next) != key || next.constant != first.constant + static_cast<int64_t>(j)) return nullptr;
     }
+  }
   auto* type = llvm::FixedVectorType::get(b_.getInt32Ty(), static_cast<unsigned>(lanes));
   Value* sum = terms.rest ? expr(*terms.rest) : llvm::Constant::getNullValue(type);
   Value* four = access(data[0], b_.CreateAlignedLoad(b_.getInt32Ty(), address(data[0], data_at[0]), align_of(data[0], data_at[0], kTogether)));

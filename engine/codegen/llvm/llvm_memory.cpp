@@ -30,7 +30,7 @@ constexpr int64_t kMaxStretch = 4;
 constexpr int64_t kNearTurns = 8;
 
 /// Names the line of an array at a place that moves by `step` elements in each turn of a loop. Places that read it in the same turn or a few turns later have
-/// the same name. Nothing where an atom is no variable.
+/// the same name. Nothing where an atom reads memory.
 std::optional<std::string> line_key(const ir::BufferNode* buffer, const LinearIndex& at, int64_t step) {
   const auto key = key_of(buffer, at);
   if (!key) return std::nullopt;

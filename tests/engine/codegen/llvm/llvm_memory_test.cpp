@@ -149,6 +149,11 @@ class MemoryTest : public QObject {
     QCOMPARE(fetches(sums(16, {0, 16}), t), 1);      // the next turn's line
     QCOMPARE(fetches(sums(16, {0, 0}), t), 1);       // one line twice
     QCOMPARE(fetches(sums(16, {0, 16 * 8}), t), 2);  // too late to be the same
+    // Of panels that a remainder names, likewise.
+    const ir::Var p = ir::make_var("p");
+    const auto read = [&] { return ir::load(a, {vector(ir::floor_mod(at(p), ir::index(4)) * int64_t{4096} + at(i) * int64_t{kLanes})}); };
+    const tir::Stmt panel = tir::make_for(i, ir::index(0), ir::index(256), ForKind::serial, tir::store(b, {vector(at(p) * int64_t{4096} + at(i) * int64_t{kLanes})}, read() + read()));
+    QCOMPARE(fetches({"kernel", {a, b}, 1, tir::make_for(p, ir::index(0), ir::index(8), ForKind::parallel, panel)}, t), 1);
     t.l3_bytes = int64_t{1} << 30;
     QCOMPARE(fetches(sums(16, {0}), t), 0);
   }
