@@ -121,7 +121,8 @@ double tile_rate(int64_t rows, int64_t columns, const Target& target, int64_t pi
   const double loads = static_cast<double>(rows * pieces + columns) * pipes.fmas / pipes.loads;
   const double rate = work / std::max({work + static_cast<double>(rows * (pieces - 1)), loads, in_flight});
   // Vectors of weights come from the level-2 cache: each should serve several rows. Broadcasts are cheaper.
-  return rate - 0.25 / static_cast<double>(rows) - 0.05 / static_cast<double>(columns);
+  const double lost = 0.25 / static_cast<double>(rows) + 0.05 / static_cast<double>(columns);
+  return std::max(rate - lost, 0.01 * rate);  // of the slowest tiles, too, something is left
 }
 
 double filled(int64_t extent, int64_t tile) { return static_cast<double>(extent) / static_cast<double>((extent + tile - 1) / tile * tile); }
