@@ -147,7 +147,9 @@ FeatureSet apply_features(FeatureSet base, const std::vector<std::string>& flags
 /// What a processor by name has with flags on top; of a name that is not in the table the flags alone.
 FeatureSet features_of(std::string_view cpu, const std::vector<std::string>& flags);
 
-/// Whether a processor adds up four products of bytes, of unsigned and signed ones, in each lane of int32 with one instruction (VNNI). Without, products in float32 are faster.
+/// Products of bytes, of unsigned and signed ones, that one instruction adds up in each lane of int32 (VNNI).
+constexpr int64_t kBytesTogether = 4;
+/// Whether a processor has that instruction. Without, products in float32 are faster.
 bool has_byte_dots(FeatureSet features);
 bool has_byte_dots(const Target& target);
 

@@ -12,7 +12,7 @@ using llvm::Value;
 
 namespace {
 
-constexpr int kTogether = 4;
+using target::kBytesTogether;
 
 /// The load behind conversions to int32 and repetitions for each lane, if it is of this type.
 const ir::LoadNode* byte_behind(const Expr& e, DType type) {
@@ -46,7 +46,7 @@ bool add_terms(const Expr& e, Terms& out) {
       const Product p{byte_behind(*a, kUInt8), byte_behind(*b, kInt8)};
       if (!p.data || !p.weight) continue;
       out.products.push_back(p);
-      return out.products.size() <= kTogether;
+      return out.products.size() <= kBytesTogether;
     }
   if (out.rest) return false;
   out.rest = e;
@@ -61,13 +61,13 @@ Value* FuncEmitter::byte_dot(const ir::BinaryNode& n) {
   if (n.op != BinaryOp::add || n.dtype.element() != kInt32 || mask_ != nullptr || !target::has_byte_dots(s_.features)) return nullptr;
   if (lanes != 4 && lanes != 8 && lanes != 16) return nullptr;
   Terms terms;
-  if (!add_terms(n.a, terms) || !add_terms(n.b, terms) || terms.products.size() != kTogether) return nullptr;
+  if (!add_terms(n.a, terms) || !add_terms(n.b, terms) || terms.products.size() != kBytesTogether) return nullptr;
   std::vector<Place> data, weights;
   std::vector<Expr> data_at, weights_at;  // of the first lane
   for (const Product& p : terms.products) {
     const Place& d = data.emplace_back(place(p.data->buffer, p.data->indices));
     const Place& w = weights.emplace_back(place(p.weight->buffer, p.weight->indices));
-    if (!d.in_bounds || !w.in_bounds || !has_stride(w, kTogether)) return nullptr;
+    if (!d.in_bounds || !w.in_bounds || !has_stride(w, kBytesTogether)) return nullptr;
     const auto same = p.data->dtype.lanes > 1 ? lane_offsets(d.index) : LaneOffsets{d.index, {0}};
     if (!same || std::any_of(same->offsets.begin(), same->offsets.end(), [](int64_t o) { return o != 0; })) return nullptr;
     data_at.push_back(same->base);
@@ -83,8 +83,8 @@ Value* FuncEmitter::byte_dot(const ir::BinaryNode& n) {
   }
   auto* type = llvm::FixedVectorType::get(b_.getInt32Ty(), static_cast<unsigned>(lanes));
   Value* sum = terms.rest ? expr(*terms.rest) : llvm::Constant::getNullValue(type);
-  Value* four = access(data[0], b_.CreateAlignedLoad(b_.getInt32Ty(), address(data[0], data_at[0]), align_of(data[0], data_at[0], kTogether)));
-  Value* weight = access(weights[0], b_.CreateAlignedLoad(type, address(weights[0], weights_at[0]), align_of(weights[0], weights_at[0], kTogether * lanes)));
+  Value* four = access(data[0], b_.CreateAlignedLoad(b_.getInt32Ty(), address(data[0], data_at[0]), align_of(data[0], data_at[0], kBytesTogether)));
+  Value* weight = access(weights[0], b_.CreateAlignedLoad(type, address(weights[0], weights_at[0]), align_of(weights[0], weights_at[0], kBytesTogether * lanes)));
   const auto id = lanes == 16 ? llvm::Intrinsic::x86_avx512_vpdpbusd_512 : lanes == 8 ? llvm::Intrinsic::x86_avx512_vpdpbusd_256 : llvm::Intrinsic::x86_avx512_vpdpbusd_128;
   return b_.CreateIntrinsic(id, {}, {sum, b_.CreateVectorSplat(static_cast<unsigned>(lanes), four), weight});
 }

@@ -4,11 +4,9 @@
 #include <functional>
 
 #include "engine/graph/ops/support.h"
+#include "engine/target/cpu_table.h"
 
 namespace tw::graph::ops {
-
-/// Products of bytes that processors add up in one step.
-constexpr int64_t kBytesTogether = 4;
 
 /// Data of uint8, weight of int8, both of this rank; the weight has the second extent of one group of the data.
 inline Expected<void> check_bytes(const OpContext& c, int rank, int64_t groups = 1) {
@@ -18,18 +16,18 @@ inline Expected<void> check_bytes(const OpContext& c, int rank, int64_t groups =
   if (x.dtype != kUInt8 || w.dtype != kInt8) return bad(c, fmt::format("expected uint8 and int8, found {} and {}", x.dtype.name(), w.dtype.name()));
   if (groups < 1 || w.shape[0] % groups != 0 || x.shape[1] != w.shape[1] * groups)
     return bad(c, fmt::format("expected data and weight that fit {} groups, found {} and {}", groups, shape_text(x.shape), shape_text(w.shape)));
-  if (w.shape[1] % kBytesTogether != 0) return bad(c, fmt::format("expected a second extent of the weight that {} divides, found {}", kBytesTogether, w.shape[1]));
+  if (w.shape[1] % target::kBytesTogether != 0) return bad(c, fmt::format("expected a second extent of the weight that {} divides, found {}", target::kBytesTogether, w.shape[1]));
   return {};
 }
 
 /// The `term`th step of a sum: four products in int32 of neighbours along what is summed up.
 inline Expr bytes_together(const Expr& term, const std::function<Expr(const Expr&)>& data, const std::function<Expr(const Expr&)>& weight) {
   const auto product = [&](int64_t j) {
-    const Expr k = term * kBytesTogether + j;
+    const Expr k = term * target::kBytesTogether + j;
     return ir::cast(kInt32, data(k)) * ir::cast(kInt32, weight(k));
   };
   Expr sum = product(0);
-  for (int64_t j = 1; j < kBytesTogether; ++j) sum = sum + product(j);
+  for (int64_t j = 1; j < target::kBytesTogether; ++j) sum = sum + product(j);
   return sum;
 }
 

@@ -37,7 +37,7 @@ Tensors conv2d_bytes_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
         [&](const Expr& k) { return weight(s[1], k, taps[0], taps[1]); });
   };
   const Dims pads = c.node->attrs.integers("pads", Dims(2 * kSpatial, 0));
-  return std::vector{b.reduce("conv2d_bytes", c.outputs[0].shape, {w[1] / kBytesTogether, w[2], w[3]}, te::Reducer::sum, body, "conv2d_bytes",
+  return std::vector{b.reduce("conv2d_bytes", c.outputs[0].shape, {w[1] / target::kBytesTogether, w[2], w[3]}, te::Reducer::sum, body, "conv2d_bytes",
                               {{"strides", window.strides}, {"pads", pads}, {"dilations", window.dilations}, {"groups", {groups}}})};
 }
 

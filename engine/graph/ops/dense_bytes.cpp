@@ -15,7 +15,7 @@ Types infer_dense_bytes(const OpContext& c) {
 Tensors dense_bytes_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor &x = *in[0], &w = *in[1];
   return std::vector{b.reduce(
-      "dense_bytes", c.outputs[0].shape, {x.shape()[1] / kBytesTogether}, te::Reducer::sum,
+      "dense_bytes", c.outputs[0].shape, {x.shape()[1] / target::kBytesTogether}, te::Reducer::sum,
       [&](const Indices& s, const Indices& r) {
         return bytes_together(r[0], [&](const Expr& k) { return x(s[0], k); }, [&](const Expr& k) { return w(s[1], k); });
       },

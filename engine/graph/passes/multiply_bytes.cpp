@@ -19,8 +19,9 @@ namespace tw::graph {
 
 namespace {
 
-/// Products that a processor adds up at once, and columns of the widest and the shortest vectors.
-constexpr int64_t kTogether = 4, kColumns = 16, kFewestColumns = 4;
+using target::kBytesTogether;
+/// Columns of the widest and the shortest vectors.
+constexpr int64_t kColumns = 16, kFewestColumns = 4;
 constexpr double kLargest = 255;  // byte
 
 const Value& value(const Graph& g, int v) { return g.values[static_cast<size_t>(v)]; }
@@ -36,7 +37,7 @@ struct Bytes {
 };
 
 /// A byte holds every number of the range, less the least.
-bool fits_byte(const WholeRange& r) { return r.high - r.low <= kLargest && std::abs(r.low) < 1 << 23; }
+bool fits_byte(const WholeRange& r) { return r.high - r.low <= kLargest; }
 
 std::optional<Bytes> bytes_behind(const Graph& g, int v) {
   const auto behind = [&](const char* op) {
@@ -132,7 +133,8 @@ std::optional<Weights> weights_of(const HostArray& w, int64_t columns) {
 }
 
 /// Weights [O, C, ...] with zeros for further channels.
-HostArray with_channels(const HostArray& w, int64_t channels) {
+HostArray with_channels(HostArray w, int64_t channels) {
+  if (w.shape[1] == channels) return w;
   std::vector<int64_t> shape = w.shape;
   shape[1] = channels;
   HostArray out = HostArray::make(w.dtype, shape);
@@ -157,15 +159,15 @@ std::optional<Layer> layer_of(const Graph& g, const Node& n) {
   if ((!dense && !conv) || value(g, n.outputs[0]).type.dtype != kFloat32) return {};
   const HostArray* w = value(g, n.inputs[1]).constant.get();
   const auto bytes = w ? bytes_behind(g, n.inputs[0]) : std::nullopt;
-  if (!bytes) return {};
+  if (!bytes || std::abs(bytes->added) > kLargest) return {};  // zero points are bytes; the sums of others might not fit int32
   // A channel less than the four that are multiplied anyway is made up for by their speed.
-  if (dense || groups > 1 ? w->shape[1] % kTogether != 0 : w->shape[1] < kTogether - 1) return {};
-  if (w->shape[0] / groups % kFewestColumns != 0 && groups > 1) return {};
+  if (dense || groups > 1 ? w->shape[1] % kBytesTogether != 0 : w->shape[1] < kBytesTogether - 1) return {};
+  if (groups > 1 && w->shape[0] / groups % kFewestColumns != 0) return {};
   Layer out{*bytes, {}};
   if (conv) {
     const std::vector<int64_t> pads = n.attrs.integers("pads", {});
     const bool padded = std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p > 0; });
-    if (padded && (bytes->unknown >= 0 || -bytes->added < 0 || -bytes->added > kLargest)) return {};
+    if (padded && (bytes->unknown >= 0 || bytes->added > 0)) return {};  // no byte stands for zero
     out.pad_value = padded ? static_cast<int64_t>(-bytes->added) : 0;
   }
   auto weights = weights_of(*w, dense ? rounded_up(w->shape[0], kColumns) : w->shape[0]);  // rows of zeros fill a matrix's last vector up
@@ -230,9 +232,9 @@ class Multiplier {
   }
 
   /// The products' sums in int32.
-  Expected<int> products(const Node& n, const Layer& l, int x) {
-    const HostArray& w = l.weights.bytes;
-    const int64_t channels = rounded_up(w.shape[1], kTogether);
+  Expected<int> products(const Node& n, Layer& l, int x) {
+    HostArray& w = l.weights.bytes;
+    const int64_t channels = rounded_up(w.shape[1], kBytesTogether);
     const bool dense = n.op == "dense";
     if (channels != w.shape[1]) {
       std::vector<int64_t> pads(2 * w.shape.size(), 0);
@@ -241,7 +243,7 @@ class Multiplier {
     }
     Attrs attrs = n.attrs;
     if (l.pad_value != 0) attrs.values["pad_value"] = l.pad_value;
-    TW_TRY(const int sum, add(n, dense ? "dense_bytes" : "conv2d_bytes", {x, constant(n, ".weight", with_channels(w, channels))}, ".products", std::move(attrs)));
+    TW_TRY(const int sum, add(n, dense ? "dense_bytes" : "conv2d_bytes", {x, constant(n, ".weight", with_channels(std::move(w), channels))}, ".products", std::move(attrs)));
     const std::vector<int64_t>& result = shape(g_, n.outputs[0]);
     if (shape(b_.graph(), sum) == result) return sum;
     return add(n, "slice", {sum}, ".columns", Attrs{{{"starts", std::vector<int64_t>{0, 0}}, {"steps", std::vector<int64_t>{1, 1}}, {"sizes", result}}});

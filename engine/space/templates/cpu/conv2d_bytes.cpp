@@ -2,15 +2,13 @@
 #include "engine/space/templates/templates.h"
 
 #include "engine/space/templates/cpu/direct_conv.h"
+#include "engine/target/cpu_table.h"
 
 namespace tw::space::cpu {
 
 namespace {
 
-/// Products in one term of the sum.
-constexpr int64_t kTogether = 4;
-
-std::optional<DirectConv> conv_of(const te::Dag& dag, const Target& target) { return find_direct_conv(dag, target, "conv2d_bytes", kTogether); }
+std::optional<DirectConv> conv_of(const te::Dag& dag, const Target& target) { return find_direct_conv(dag, target, "conv2d_bytes", target::kBytesTogether); }
 
 bool conv2d_bytes_matches(const te::Dag& dag, const Target& target) { return conv_of(dag, target).has_value(); }
 

@@ -4,13 +4,11 @@
 #include <cmath>
 
 #include "engine/space/templates/cpu/blocked.h"
+#include "engine/target/cpu_table.h"
 
 namespace tw::space::cpu {
 
 namespace {
-
-/// Products in one term of the sum.
-constexpr int64_t kTogether = 4;
 
 struct Shape {
   int64_t m, n, terms, lanes;
@@ -67,7 +65,7 @@ Expected<schedule::Schedule> dense_bytes_apply(const te::DagPtr& dag, const Targ
   const Shape s = shape_of(*dag, a, target);
   const int64_t rows = e.split("tile_y")[1], columns = e.split("tile_x")[1], unroll = e.integer("unroll_k");
   schedule::Builder b(dag);
-  b.layout(a.weight, {{0, 0}, {1, 0}, {0, columns}, {1, kTogether}});  // [N / columns][K / 4][columns][4]
+  b.layout(a.weight, {{0, 0}, {1, 0}, {0, columns}, {1, target::kBytesTogether}});  // [N / columns][K / 4][columns][4]
   inline_epilogue(b, a);
   int out = 0;
   const int acc = accumulator_stage(b, a, out);

@@ -398,6 +398,13 @@ void OpsTest::unfit_operands_are_refused() {
   QVERIFY(!lacks(text(one("add", {{{2}}, {{2}, kInt32}}, {})), "equal element types"));
   QVERIFY(!lacks(text(one("exp", {{{2}, kInt32}}, {})), "a floating-point operand"));
   QVERIFY(!lacks(text(one("conv2d", {{{1, 3, 4, 4}}, {{8, 2, 3, 3}}}, {})), "expected data and weight that fit 1 groups, found [1, 3, 4, 4] and [8, 2, 3, 3]"));
+  const auto bytes = [&](int64_t channels, int64_t of_weight, DType t, const Values& attrs) {
+    return text(one("conv2d_bytes", {{{1, channels, 4, 4}, t}, {{8, of_weight, 3, 3}, kInt8}}, attrs));
+  };
+  QVERIFY(!lacks(bytes(8, 8, kInt8, {}), "expected uint8 and int8, found int8 and int8"));
+  QVERIFY(!lacks(bytes(8, 4, kUInt8, {}), "expected data and weight that fit 1 groups, found [1, 8, 4, 4] and [8, 4, 3, 3]"));
+  QVERIFY(!lacks(bytes(12, 6, kUInt8, {{"groups", int64_t{2}}}), "expected a second extent of the weight that 4 divides, found 6"));
+  QVERIFY(!lacks(bytes(8, 8, kUInt8, {{"pad_value", int64_t{256}}}), "expected a pad_value from 0 to 255, found 256"));
   QVERIFY(!lacks(text(one("conv2d_nhwc", {{{1, 4, 4, 3}}, {{3, 3, 2, 8}}}, {})), "as many channels, found [1, 4, 4, 3] and [3, 3, 2, 8]"));
   QVERIFY(!lacks(text(one("conv2d_nhwc", {{{1, 2, 4, 3}}, {{3, 3, 3, 8}}}, {})), "expected a window that fits into dimension 1"));
   QVERIFY(!lacks(text(one("conv2d", {{{1, 3, 2, 2}}, {{8, 3, 3, 3}}}, {})), "expected a window that fits into dimension 2"));

@@ -128,6 +128,7 @@ class MultiplyBytesTest : public QObject {
     becomes(dynamic(8), kWithout, "cast sub cast reshape dense");
     becomes(dynamic(6), kWithDots, "cast sub cast reshape dense");
     becomes(quantised(0, 300), kWithDots, "mul round clip mul dense");
+    becomes(quantised(1000, 1200), kWithDots, "mul round clip mul dense");  // their zero point is no byte
     becomes(quantised(0, 255.5), kWithDots, "mul round clip mul dense");
     Net n;
     const int x = n.op("clip", {n.op("round", {n.input({3, 8})})}, Attrs{{{"min", 0.0}, {"max", 255.0}}});
