@@ -163,13 +163,7 @@ void DescentProgram::backward(Pass& pass, std::span<const float> by_features, st
 }
 
 FeatureMatrix DescentProgram::matrix(const Pass& pass) const {
-  std::vector<FeatureRows> rows;
-  const size_t each = stores_.size() * kFelixColumns;
-  for (size_t b = 0; b < pass.seeds; ++b) {
-    const float* begin = pass.features.data() + b * each;
-    rows.push_back({{begin, begin + each}, stores_.size()});
-  }
-  FeatureMatrix out(rows);
+  FeatureMatrix out(pass.features, pass.seeds, stores_.size());
   out.fix(fixed_);
   return out;
 }

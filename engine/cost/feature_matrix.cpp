@@ -33,6 +33,12 @@ FeatureMatrix::FeatureMatrix(std::span<const FeatureRows* const> candidates) {
     copy_rows(candidates[i]->values.data(), candidates[i]->columns(), data_.data() + begins_[i] * columns_, columns_, candidates[i]->count);
 }
 
+FeatureMatrix::FeatureMatrix(std::vector<float> rows, size_t candidates, size_t each) : data_(std::move(rows)) {
+  TW_ASSERT(candidates * each > 0 && data_.size() % (candidates * each) == 0, "rows of equal length, one at least");
+  columns_ = data_.size() / (candidates * each);
+  for (size_t c = 1; c <= candidates; ++c) begins_.push_back(c * each);
+}
+
 void FeatureMatrix::fix(std::vector<char> fixed) {
   TW_ASSERT(candidates() == 0 || fixed.size() * candidates() == rows() * columns_, "every number of a candidate is fixed or not");
   fixed_ = std::move(fixed);

@@ -12,6 +12,8 @@ class FeatureMatrix {
  public:
   explicit FeatureMatrix(std::span<const FeatureRows* const> candidates);
   explicit FeatureMatrix(std::span<const FeatureRows> candidates);
+  /// Candidates of `each` rows, one after the other.
+  FeatureMatrix(std::vector<float> rows, size_t candidates, size_t each);
 
   size_t candidates() const { return begins_.size() - 1; }
   size_t rows() const { return begins_.back(); }

@@ -19,13 +19,20 @@ class Mlp : public NetworkScores {
 
  private:
   Values some(const FeatureMatrix& x, size_t begin, size_t end) const override;
-  /// What the encoder said, summed up over the rows of each candidate.
-  static Values sums(const Encoder::Said& said, size_t candidates);
 
+  /// What one thread works with, kept from one call to the next: a descent asks thousands of times, and memory that is new each time has to be cleared first.
+  struct Room {
+    Encoder::Said said;
+    Values sums, added0, added1, by_sums, by_rows, more;
+  };
+  static Room& room();
+  /// What the encoder said, summed up over the rows of each candidate.
+  static void add_up(Room& room, size_t candidates);
   /// What `gradient` of the rows' encoder is of the numbers of their statements, into `out`, as large as the matrix.
-  void by_numbers(const FeatureMatrix& x, const Encoder::Said& said, Values gradient, size_t candidates, Values& out) const;
+  void by_numbers(const FeatureMatrix& x, Room& room, size_t candidates, Values& out) const;
 
   Encoder encoder_;
+  const Values numbers_;  ///< the first layer's weights, over the scale of each number
   learner::PackedMatrix l0_, l1_, layer0_, layer1_;  ///< as gradients go through them
 };
 

@@ -22,14 +22,13 @@ learner::PackedMatrix packed_weight(const learner::TensorSpec& spec, const float
 NetworkScores::Layer::Layer(const NetworkScores& of, const std::string& weight, const std::string& bias)
     : weight_(packed_weight(of.network_.tensor(weight), of.part(weight))), bias_(of.part(bias)) {}
 
-NetworkScores::Values NetworkScores::Layer::computed(const Values& x, float least) const {
+void NetworkScores::Layer::computed(const Values& x, float least, Values& y) const {
   const size_t rows = x.size() / weight_.rows(), columns = weight_.columns();
-  Values y(rows * columns);
+  y.resize(rows * columns);
   weight_.multiply(rows, {x.data(), weight_.rows()}, y.data(), columns, {bias_, least});
-  return y;
 }
-NetworkScores::Values NetworkScores::Layer::operator()(const Values& x) const { return computed(x, -std::numeric_limits<float>::infinity()); }
-NetworkScores::Values NetworkScores::Layer::cut(const Values& x) const { return computed(x, 0); }
+void NetworkScores::Layer::operator()(const Values& x, Values& y) const { computed(x, -std::numeric_limits<float>::infinity(), y); }
+void NetworkScores::Layer::cut(const Values& x, Values& y) const { computed(x, 0, y); }
 
 NetworkScores::Encoder::Encoder(const NetworkScores& of, const std::string& name, const std::string& normaliser, float kind, size_t first, size_t columns,
                                 size_t each)
@@ -43,8 +42,9 @@ NetworkScores::Encoder::Encoder(const NetworkScores& of, const std::string& name
       layer0_(of, name + ".0.weight", name + ".0.bias"),
       layer1_(of, name + ".2.weight", name + ".2.bias") {}
 
-NetworkScores::Encoder::Said NetworkScores::Encoder::operator()(const FeatureMatrix& x, size_t begin, size_t end) const {
-  Said out;
+void NetworkScores::Encoder::operator()(const FeatureMatrix& x, size_t begin, size_t end, Said& out) const {
+  out.rows.clear();
+  out.owners.clear();
   const auto read = [&](size_t c, size_t r) {
     if (network_.kinds && x.data()[r * network_.columns] != kind_) return;
     out.rows.push_back(r);
@@ -65,31 +65,30 @@ NetworkScores::Encoder::Said NetworkScores::Encoder::operator()(const FeatureMat
       for (size_t c = begin; c < end; ++c)
         if (x.begins()[c] + place < x.begins()[c + 1]) read(c, x.begins()[c] + place);
   }
-  Values input(out.rows.size() * columns_);
+  out.input.resize(out.rows.size() * columns_);
   for (size_t i = 0; i < out.rows.size(); ++i) {
     const float* row = x.data() + out.rows[i] * network_.columns + network_.first() + first_;
-    for (size_t c = 0; c < columns_; ++c) input[i * columns_ + c] = (row[c] - shift_[c]) / scale_[c];
+    for (size_t c = 0; c < columns_; ++c) out.input[i * columns_ + c] = (row[c] - shift_[c]) / scale_[c];
   }
-  out.first = x.fixed().empty() || network_.kinds ? layer0_.cut(input) : first_of(x, std::move(input), end - begin);
-  out.second = layer1_.cut(out.first);
-  return out;
+  if (x.fixed().empty() || network_.kinds)
+    layer0_.cut(out.input, out.first);
+  else
+    first_of(x, end - begin, out);
+  layer1_.cut(out.first, out.second);
 }
 
-NetworkScores::Values NetworkScores::Encoder::first_of(const FeatureMatrix& x, Values input, size_t candidates) const {
-  const size_t rows = input.size() / columns_;
-  Values out(rows * learner::kHidden);
+void NetworkScores::Encoder::first_of(const FeatureMatrix& x, size_t candidates, Said& said) const {
+  const size_t rows = said.input.size() / columns_;
+  said.first.resize(rows * learner::kHidden);
+  Values same(columns_), bias;
   for (size_t row = 0, place = 0; row < rows; row += candidates, ++place) {
     const char* const fixed = x.fixed().data() + place * columns_;
-    Values same(columns_, 0);
-    for (size_t c = 0; c < columns_; ++c) {
-      if (!fixed[c]) continue;
-      same[c] = input[row * columns_ + c];
-      for (size_t r = row; r < row + candidates; ++r) input[r * columns_ + c] = 0;
-    }
-    const Values bias = layer0_(same);
-    layer0_.cut(candidates, &input[row * columns_], bias.data(), &out[row * learner::kHidden]);
+    for (size_t c = 0; c < columns_; ++c) same[c] = fixed[c] ? said.input[row * columns_ + c] : 0;
+    for (size_t r = row; r < row + candidates; ++r)
+      for (size_t c = 0; c < columns_; ++c) said.input[r * columns_ + c] = fixed[c] ? 0 : said.input[r * columns_ + c];
+    layer0_(same, bias);
+    layer0_.cut(candidates, &said.input[row * columns_], bias.data(), &said.first[row * learner::kHidden]);
   }
-  return out;
 }
 
 NetworkScores::NetworkScores(const learner::Network& network, std::vector<float> weights)
@@ -97,11 +96,10 @@ NetworkScores::NetworkScores(const learner::Network& network, std::vector<float>
   TW_ASSERT(weights_.size() == network.elements(), "the network's weights");
 }
 
-NetworkScores::Values NetworkScores::head(Values h, Values* added0, Values* added1) const {
-  for (const auto& [layer, added] : {std::pair(&l0_, added0), std::pair(&l1_, added1)}) {
-    Values more = layer->cut(h);
-    for (size_t i = 0; i < h.size(); ++i) h[i] += more[i];
-    if (added != nullptr) *added = std::move(more);
+NetworkScores::Values NetworkScores::head(Values& h, Values& added0, Values& added1) const {
+  for (const auto& [layer, added] : {std::pair(&l0_, &added0), std::pair(&l1_, &added1)}) {
+    layer->cut(h, *added);
+    for (size_t i = 0; i < h.size(); ++i) h[i] += (*added)[i];
   }
   const float *weight = part("decoder.weight"), bias = *part("decoder.bias");
   Values out(h.size() / learner::kHidden);

@@ -29,19 +29,19 @@ class NetworkScores {
  protected:
   using Values = std::vector<float>;
 
-  /// A layer with its weights laid out once.
+  /// A layer with its weights laid out once. What it says goes to `y`, which keeps its memory from one call to the next.
   class Layer {
    public:
     Layer(const NetworkScores& of, const std::string& weight, const std::string& bias);
     /// Rows of its inputs to rows of its outputs.
-    Values operator()(const Values& x) const;
+    void operator()(const Values& x, Values& y) const;
     /// The same, with zero for what is negative.
-    Values cut(const Values& x) const;
+    void cut(const Values& x, Values& y) const;
     /// That of so many rows, with another bias than its own.
     void cut(size_t rows, const float* x, const float* bias, float* y) const { weight_.multiply(rows, {x, weight_.rows()}, y, weight_.columns(), {bias, 0}); }
 
    private:
-    Values computed(const Values& x, float least) const;
+    void computed(const Values& x, float least, Values& y) const;
     learner::PackedMatrix weight_;
     const float* bias_;
   };
@@ -54,13 +54,13 @@ class NetworkScores {
     /// alike, and products with what is zero in all of them are left out.
     struct Said {
       std::vector<size_t> rows, owners;  ///< of the matrix; and their candidates, counted from `begin`
-      Values first, second;
+      Values input, first, second;
     };
-    Said operator()(const FeatureMatrix& x, size_t begin, size_t end) const;
+    void operator()(const FeatureMatrix& x, size_t begin, size_t end, Said& out) const;
 
    private:
     /// What the first layer says of rows that are the same in some columns: what those add is worked out once.
-    Values first_of(const FeatureMatrix& x, Values input, size_t candidates) const;
+    void first_of(const FeatureMatrix& x, size_t candidates, Said& said) const;
 
     const learner::Network& network_;
     const float *scale_, *shift_;
@@ -70,8 +70,8 @@ class NetworkScores {
   };
 
   const float* part(const std::string& tensor) const { return weights_.data() + network_.offset(tensor); }
-  /// Both residual layers and the last one: a score for each row of kHidden numbers. `added`: what each of the two added, if anyone asks.
-  Values head(Values h, Values* added0 = nullptr, Values* added1 = nullptr) const;
+  /// Both residual layers and the last one: a score for each row of kHidden numbers, which stay with what was added. `added`: what each of the two added.
+  Values head(Values& h, Values& added0, Values& added1) const;
 
   /// Candidates whose values stay in caches.
   static constexpr size_t kAtOnce = 128;

@@ -60,18 +60,21 @@ PamNetwork::PamNetwork(std::vector<float> weights)
 }
 
 PamNetwork::Values PamNetwork::attended(const Values& steps) const {
-  const Values asked = asked_(steps);
+  Values asked, out;
+  asked_(steps, asked);
   Values heard(steps.size());
   for (size_t row = 0; row * kAttention < steps.size(); row += kSteps)
     for (size_t head = 0; head < kAttention; head += kHead) hear(asked.data() + row * 3 * kAttention, head, heard.data() + row * kAttention);
-  Values out = answered_(heard);
+  answered_(heard, out);
   for (size_t i = 0; i < out.size(); ++i) out[i] += steps[i];
   return out;
 }
 
 PamNetwork::Values PamNetwork::some(const FeatureMatrix& x, size_t begin, size_t end) const {
   constexpr size_t kBoth = kHidden + kAttention;
-  const Encoder::Said statements = statements_(x, begin, end), steps = steps_(x, begin, end);
+  Encoder::Said statements, steps;
+  statements_(x, begin, end, statements);
+  steps_(x, begin, end, steps);
   const Values mixed = attended(steps.second);
   Values both((end - begin) * kBoth, 0);
   const auto add = [&](const Encoder::Said& said, const Values& values, size_t columns, size_t at) {
@@ -80,10 +83,11 @@ PamNetwork::Values PamNetwork::some(const FeatureMatrix& x, size_t begin, size_t
   };
   add(statements, statements.second, kHidden, 0);
   add(steps, mixed, kAttention, kHidden);
-  Values h = fuse_.cut(both);
+  Values h, added0, added1;
+  fuse_.cut(both, h);
   for (size_t c = 0; c < end - begin; ++c)
     for (size_t k = 0; k < kHidden; ++k) h[c * kHidden + k] = h[c * kHidden + k] * scale_[k] + shift_[k];
-  return head(std::move(h));
+  return head(h, added0, added1);
 }
 
 }  // namespace tw::cost

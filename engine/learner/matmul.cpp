@@ -2,6 +2,7 @@
 #include "engine/learner/matmul.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -11,6 +12,7 @@ namespace {
 
 /// Sums that are in caches at a time.
 constexpr size_t kDepth = 256;
+constexpr size_t kMostRows = 8;  ///< of a tile
 
 /// What a tile does once its sums are there.
 struct Ending {
@@ -19,27 +21,37 @@ struct Ending {
   float least;
 };
 
-/// A tile of sums in registers: `Rows` by `Vectors` vectors of `Bytes`. `a` holds `Rows` elements for each of `k` products, `at` where the row of `b` begins
-/// that they meet. All loops over sums have numbers that are known, or compilers keep the sums in memory.
+/// What a tile takes of the left matrix: the element of row i and product p is at data[i * row + p * step].
+struct Left {
+  const float* data;
+  size_t row, step, rows;
+};
+
+/// A tile of sums in registers: `Rows` by `Vectors` vectors of `Bytes`; of rows that the left matrix lacks, its last stands in. `at` has the `k` products to take. All loops over sums have numbers
+/// that are known, or compilers keep the sums in memory.
 template <int Bytes, int Rows, int Vectors>
-[[gnu::always_inline]] inline void tile(size_t k, const float* a, const uint32_t* at, const float* b, float* c, size_t stride, size_t rows, size_t columns,
-                                        const Ending& ending) {
+[[gnu::always_inline]] inline void tile(size_t k, const uint32_t* at, const Left& left, const float* b, float* c, size_t stride, size_t columns, const Ending& ending) {
   typedef float Vector __attribute__((vector_size(Bytes)));
   constexpr size_t kLanes = Bytes / sizeof(float), kWidth = kLanes * Vectors;
+  const float* from[Rows];
+#pragma GCC unroll 16
+  for (int r = 0; r < Rows; ++r) from[r] = left.data + std::min(static_cast<size_t>(r), left.rows - 1) * left.row;
+  const size_t step = left.step;
   Vector sums[Rows][Vectors] = {};
-  for (size_t p = 0; p < k; ++p, a += Rows) {
+  for (size_t i = 0; i < k; ++i) {
+    const size_t p = at[i];
     Vector right[Vectors];
 #pragma GCC unroll 16
-    for (int v = 0; v < Vectors; ++v) std::memcpy(&right[v], b + at[p] + static_cast<size_t>(v) * kLanes, sizeof right[v]);
+    for (int v = 0; v < Vectors; ++v) std::memcpy(&right[v], b + p * kWidth + static_cast<size_t>(v) * kLanes, sizeof right[v]);
 #pragma GCC unroll 16
     for (int r = 0; r < Rows; ++r) {
 #pragma GCC unroll 16
-      for (int v = 0; v < Vectors; ++v) sums[r][v] += a[r] * right[v];
+      for (int v = 0; v < Vectors; ++v) sums[r][v] += from[r][p * step] * right[v];
     }
   }
 #pragma GCC unroll 16
   for (int r = 0; r < Rows; ++r) {
-    if (static_cast<size_t>(r) >= rows) break;
+    if (static_cast<size_t>(r) >= left.rows) break;
     float* const to = c + static_cast<size_t>(r) * stride;
     float part[2 * kWidth] = {};  // of c and of what is added, where a tile's last columns are none
     if (columns < kWidth) {
@@ -66,43 +78,33 @@ template <int Bytes, int Rows, int Vectors>
   }
 }
 
-/// Elements of a tile's rows as it takes them, `Rows` for each product: that of row i and product p is at data[i * row + p * step]. Products with zeros alone
-/// are left out, as many are after layers that cut what is negative; `at` says of the others where their part of a panel begins. How many there are.
-template <int Rows>
-[[gnu::always_inline]] inline size_t gather(const float* data, size_t row, size_t step, size_t rows, size_t depth, uint32_t width, float* out, uint32_t* at) {
-  static constexpr float kNone[1] = {0};
-  const float* from[Rows];
-  size_t steps[Rows];
-  for (int i = 0; i < Rows; ++i) {
-    const bool is = static_cast<size_t>(i) < rows;
-    from[i] = is ? data + static_cast<size_t>(i) * row : kNone;
-    steps[i] = is ? step : 0;
+/// The products of a tile's rows that are not with zeros alone, as many are after layers that cut what is negative. How many there are.
+[[gnu::always_inline]] inline size_t not_zero(const Left& left, size_t depth, uint32_t* at) {
+  uint32_t bits[kDepth] = {};
+  const auto seen = [](float x) { return std::bit_cast<uint32_t>(x) << 1; };  // without the sign
+  if (left.step == 1) {
+    for (size_t i = 0; i < left.rows; ++i)
+      for (size_t p = 0; p < depth; ++p) bits[p] |= seen(left.data[i * left.row + p]);
+  } else {
+    for (size_t p = 0; p < depth; ++p)
+      for (size_t i = 0; i < left.rows; ++i) bits[p] |= seen(left.data[i * left.row + p * left.step]);
   }
   size_t found = 0;
   for (size_t p = 0; p < depth; ++p) {
-    bool any = false;
-#pragma GCC unroll 16
-    for (int i = 0; i < Rows; ++i) {
-      const float x = from[i][p * steps[i]];
-      out[found * Rows + static_cast<size_t>(i)] = x;
-      any |= x != 0;
-    }
-    at[found] = static_cast<uint32_t>(p) * width;
-    found += any;
+    at[found] = static_cast<uint32_t>(p);
+    found += bits[p] != 0;
   }
   return found;
 }
 
-using Tile = void (*)(size_t k, const float* a, const uint32_t* at, const float* b, float* c, size_t stride, size_t rows, size_t columns, const Ending& ending);
-using Gather = size_t (*)(const float* data, size_t row, size_t step, size_t rows, size_t depth, uint32_t width, float* out, uint32_t* at);
+using Tile = void (*)(size_t k, const uint32_t* at, const Left& left, const float* b, float* c, size_t stride, size_t columns, const Ending& ending);
+using NotZero = size_t (*)(const Left& left, size_t depth, uint32_t* at);
 
-#define TW_TILE(name, target, bytes, rows, vectors)                                                                                                            \
-  target void name(size_t k, const float* a, const uint32_t* at, const float* b, float* c, size_t stride, size_t part, size_t columns, const Ending& ending) { \
-    tile<bytes, rows, vectors>(k, a, at, b, c, stride, part, columns, ending);                                                                                 \
-  }                                                                                                                                                            \
-  target size_t name##_gather(const float* data, size_t row, size_t step, size_t part, size_t depth, uint32_t width, float* out, uint32_t* at) {               \
-    return gather<rows>(data, row, step, part, depth, width, out, at);                                                                                         \
-  }
+#define TW_TILE(name, target, bytes, rows, vectors)                                                                                                      \
+  target void name(size_t k, const uint32_t* at, const Left& left, const float* b, float* c, size_t stride, size_t columns, const Ending& ending) {     \
+    tile<bytes, rows, vectors>(k, at, left, b, c, stride, columns, ending);                                                                              \
+  }                                                                                                                                                      \
+  target size_t name##_not_zero(const Left& left, size_t depth, uint32_t* at) { return not_zero(left, depth, at); }
 #if defined(__x86_64__)
 TW_TILE(tile_avx512, __attribute__((target("avx512f,fma"))), 64, 8, 2)
 TW_TILE(tile_avx2, __attribute__((target("avx2,fma"))), 32, 6, 2)
@@ -112,17 +114,17 @@ TW_TILE(tile_plain, , 16, 4, 2)
 
 struct Kernel {
   Tile tile;
-  Gather gather;
+  NotZero not_zero;
   size_t rows, width;  ///< of a tile
 };
 
 const Kernel& kernel() {
   static const Kernel kKernel = [] {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) return Kernel{tile_avx512, tile_avx512_gather, 8, 32};
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Kernel{tile_avx2, tile_avx2_gather, 6, 16};
+    if (__builtin_cpu_supports("avx512f")) return Kernel{tile_avx512, tile_avx512_not_zero, 8, 32};
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Kernel{tile_avx2, tile_avx2_not_zero, 6, 16};
 #endif
-    return Kernel{tile_plain, tile_plain_gather, 4, 8};
+    return Kernel{tile_plain, tile_plain_not_zero, 4, 8};
   }();
   return kKernel;
 }
@@ -152,24 +154,22 @@ void pack_right(const Kernel& kernel, MatrixView b, size_t begin, size_t depth, 
   pack(b.data + begin * step, column, step, n, depth, kernel.width, out);
 }
 
-/// Room for the elements of a tile.
-struct Left {
-  Left(const Kernel& kernel, size_t k) : elements(kernel.rows * std::min(k, kDepth)), at(std::min(k, kDepth)) {}
-  std::vector<float> elements;
-  std::vector<uint32_t> at;
-};
-
 /// Those products of c.
-void multiply_right(const Kernel& kernel, size_t m, size_t n, size_t begin, size_t depth, MatrixView a, const float* right, Left& left, float* c, size_t stride,
-                    const Ending& ending) {
+void multiply_right(const Kernel& kernel, size_t m, size_t n, size_t begin, size_t depth, MatrixView a, const float* right, float* c, size_t stride, const Ending& ending) {
   const size_t row = a.transposed ? 1 : a.stride, step = a.transposed ? a.stride : 1, panels = panels_of(n, kernel);
+  uint32_t at[kDepth];
+  float columns[kDepth * kMostRows];
   for (size_t i = 0; i < m; i += kernel.rows) {
-    const size_t rows = std::min(kernel.rows, m - i);
-    const size_t found =
-        kernel.gather(a.data + i * row + begin * step, row, step, rows, depth, static_cast<uint32_t>(kernel.width), left.elements.data(), left.at.data());
+    Left left{a.data + i * row + begin * step, row, step, std::min(kernel.rows, m - i)};
+    if (a.transposed) {  // as neighbours: rows of a matrix are apart by what falls into few sets of a cache, and every panel reads them again
+      for (size_t p = 0; p < depth; ++p) std::copy_n(left.data + p * step, left.rows, columns + p * left.rows);
+      left.data = columns;
+      left.step = left.rows;
+    }
+    const size_t found = kernel.not_zero(left, depth, at);
     for (size_t panel = 0; panel < panels; ++panel) {
       const size_t j = panel * kernel.width;
-      kernel.tile(found, left.elements.data(), left.at.data(), right + j * depth, c + i * stride + j, stride, rows, std::min(kernel.width, n - j),
+      kernel.tile(found, at, left, right + j * depth, c + i * stride + j, stride, std::min(kernel.width, n - j),
                   {ending.add, ending.bias == nullptr ? nullptr : ending.bias + j, ending.least});
     }
   }
@@ -181,11 +181,10 @@ constexpr float kAny = -std::numeric_limits<float>::infinity();
 template <class RightOf>
 void multiply_parts(const Kernel& kernel, size_t m, size_t n, size_t k, MatrixView a, const RightOf& right_of, float* c, size_t stride, bool add,
                     const Finish& finish) {
-  Left left(kernel, k);
   for (size_t begin = 0; begin == 0 || begin < k; begin += kDepth) {
     const size_t depth = std::min(kDepth, k - begin);
     const bool last = begin + depth == k;
-    multiply_right(kernel, m, n, begin, depth, a, right_of(begin, depth), left, c, stride,
+    multiply_right(kernel, m, n, begin, depth, a, right_of(begin, depth), c, stride,
                    {add || begin > 0, last ? finish.bias : nullptr, last ? finish.least : kAny});
   }
 }
