@@ -6,10 +6,12 @@
 
 #include <fstream>
 
+#include "app/cli/common.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
 #include "engine/measure/peak.h"
+#include "engine/runtime/thread_pool.h"
 #include "engine/target/target.h"
 
 namespace tw::cli {
@@ -51,6 +53,11 @@ Json host_with_peak(const Target& target) {
   Json host = host_description();
   if (const double peak = measure::peak_of(target); peak > 0) host[measure::kPeakOfHost] = peak;
   return host;
+}
+
+void note_missing_processors(const Target& target) {
+  const int threads = runtime::ThreadPool::with_processors(target.cores);
+  if (!target.gpu && threads < target.cores) note(fmt::format("Note: the code is for {} threads, this process has processors for {}: so many run it", target.cores, threads));
 }
 
 }  // namespace tw::cli

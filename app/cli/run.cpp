@@ -164,7 +164,7 @@ Expected<Profile> make_profile(const runtime::Executable& e, const CallProfile& 
   constexpr double kRooflineSeconds = 0.5;
   TW_TRY(const Target target, parse_target(e.target));
   Profile profile;
-  profile.roof = target.gpu ? measure::gpu_roofline(*target.gpu) : measure::measure_roofline(runtime::ThreadPool(target.cores), kRooflineSeconds);
+  profile.roof = target.gpu ? measure::gpu_roofline(*target.gpu) : measure::measure_roofline(runtime::ThreadPool(runtime::ThreadPool::with_processors(target.cores)), kRooflineSeconds);
   const double total = std::accumulate(times.median_s.begin(), times.median_s.end(), 0.0);
   const std::vector<api::CallInPlace> places = api::calls_in_place(e, times.median_s, times.woke);
   for (size_t i = 0; i < places.size(); ++i) {

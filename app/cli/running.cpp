@@ -6,6 +6,7 @@
 #include <map>
 
 #include "app/cli/common.h"
+#include "app/cli/host.h"
 #include "engine/base/paired_ratio.h"
 #include "engine/base/text.h"
 #include "engine/measure/interpreted_gpu.h"
@@ -48,6 +49,7 @@ Expected<std::unique_ptr<runtime::GraphExecutor>> make_executor(std::shared_ptr<
     return Error(ErrorCode::invalid_argument,
                  fmt::format("Expected a network for a GPU to run on '{}', found one for '{}'", printable(device), executable->target));
   if (const Target host = host_target(); target.cpu != host.cpu) note(fmt::format("Note: compiled for '{}', this machine is '{}'", target.cpu, host.cpu));
+  note_missing_processors(target);
   return measure::network_executor(std::move(executable), nullptr);
 }
 

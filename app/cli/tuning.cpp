@@ -161,6 +161,7 @@ Expected<TuneResult> tune_network(const TuneRequest& request, const std::shared_
     const int64_t there = std::accumulate(trials.begin(), trials.end(), int64_t{0});
     monitor.start_at(there);
     if (const std::string kind = kind_of_times(request.device); !kind.empty()) note(kind);
+    if (request.device == measure::kLocalDevice) note_missing_processors(request.network->target);
     if (there > 0) note(fmt::format("Going on with session {}: {} trials are there", id.value, there));
     if (request.resume && there == 0) note("There is no such session to go on with; this begins a new one");
   };

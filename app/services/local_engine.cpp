@@ -176,7 +176,7 @@ Expected<measure::CounterReading> LocalEngine::count(const records::Task& task, 
 
 Expected<measure::Roofline> LocalEngine::roofline() {
   if (const auto gpu = target().gpu) return measure::gpu_roofline(*gpu);
-  const runtime::ThreadPool pool(target().cores);
+  const runtime::ThreadPool pool(runtime::ThreadPool::with_processors(target().cores));
   return measure::measure_roofline(pool, 1.0);
 }
 

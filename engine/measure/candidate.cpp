@@ -193,7 +193,7 @@ MeasureReply run_candidate(const CandidateSetup& setup, std::vector<std::byte>& 
   Arguments args(setup);
   if (!args.allocate()) return failed(reply, Status::out_of_memory, "There is no memory for the arguments");
   reply.fill_s = setup.inputs_s + clock_now_s(CLOCK_MONOTONIC) - fill_start;
-  runtime::ThreadPool pool(job.cores);
+  runtime::ThreadPool pool(runtime::ThreadPool::with_processors(job.cores));
   std::optional<EventGroup> events;
   if (job.count_events) events.emplace(kAllEvents);
 

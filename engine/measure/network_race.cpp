@@ -27,7 +27,7 @@ Expected<void> NetworkRace::load(const MakeExecutor& make, bool apart) {
 Expected<void> NetworkRace::load_here() {
   TW_TRY(const Target target, parse_target(variants_[0]->target));
   keep_last_processors(target.cores);
-  const auto pool = std::make_shared<runtime::ThreadPool>(target.cores);
+  const auto pool = std::make_shared<runtime::ThreadPool>(runtime::ThreadPool::with_processors(target.cores));
   return load(
       [&](const ExecutablePtr& variant) -> Expected<std::unique_ptr<runtime::GraphExecutor>> {
         TW_TRY(auto module, runtime::load_object(variant->artifact.object));

@@ -121,7 +121,7 @@ void write_constant(const Slot& slot, std::byte* out) {
 Expected<std::unique_ptr<GraphExecutor>> GraphExecutor::create(std::shared_ptr<const Executable> executable, std::unique_ptr<LoadedModule> module,
                                                                int threads) {
   TW_TRY(const Target target, parse_target(executable->target));
-  return create(std::move(executable), std::move(module), std::make_shared<ThreadPool>(threads > 0 ? threads : target.cores));
+  return create(std::move(executable), std::move(module), std::make_shared<ThreadPool>(threads > 0 ? threads : ThreadPool::with_processors(target.cores)));
 }
 
 Expected<std::unique_ptr<GraphExecutor>> GraphExecutor::create(std::shared_ptr<const Executable> executable, std::unique_ptr<LoadedModule> module,

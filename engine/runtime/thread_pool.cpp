@@ -15,6 +15,7 @@
 
 #include "engine/base/assert.h"
 #include "engine/runtime/workspace.h"
+#include "engine/target/host.h"
 
 namespace tw::runtime {
 
@@ -190,6 +191,12 @@ ThreadPool::~ThreadPool() {
   if (impl_->pinned_caller && impl_->caller == std::this_thread::get_id() && --caller_mask.pools == 0) {
     set_own_processors(caller_mask.original);
   }
+}
+
+int ThreadPool::with_processors(int wanted) {
+  const int allowed = static_cast<int>(allowed_processors().size());  // target::host_cores() would count those of a thread that a pool has narrowed
+  const int possible = allowed == 0 ? wanted : std::min(allowed, target::host_quota().value_or(allowed));
+  return std::clamp(wanted, 1, possible);
 }
 
 int ThreadPool::threads() const { return impl_->threads; }

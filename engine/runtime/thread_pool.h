@@ -19,6 +19,9 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
+  /// Of `wanted` threads those that have a processor: the rest would spin where others want to run, and a network would take a thousand times as long. Any number of threads runs any code.
+  static int with_processors(int wanted);
+
   int threads() const;
   /// How many parallel loops so far found workers asleep and had to wake them.
   int64_t wakes() const;

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <climits>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "engine/target/target.h"
@@ -223,11 +225,44 @@ std::string host_cpu_name() { return "x86-64"; }
 
 #endif
 
+std::optional<int> quota_cores(const std::filesystem::path& mount, const std::string& groups) {
+  std::optional<int> least;
+  const auto limit = [&](double quota, double period) {
+    if (quota > 0 && period > 0) least = std::min(least.value_or(INT_MAX), static_cast<int>(std::clamp(quota / period, 1.0, 1e6)));
+  };
+  std::istringstream lines(groups);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const bool both = controllers.empty();  // one tree for all controllers, the second edition
+    if (!both && ("," + controllers + ",").find(",cpu,") == std::string::npos) continue;
+    const std::filesystem::path top = both ? mount : mount / controllers;
+    // A group is limited by those around it too. In a container its path may be one of the machine's, of which only the top is there.
+    for (std::filesystem::path at = std::filesystem::path(line.substr(second + 1)).relative_path();; at = at.parent_path()) {
+      double quota = 0, period = 0;
+      if (both) {
+        if (std::ifstream(top / at / "cpu.max") >> quota >> period) limit(quota, period);
+      } else if (std::ifstream(top / at / "cpu.cfs_quota_us") >> quota && std::ifstream(top / at / "cpu.cfs_period_us") >> period) {
+        limit(quota, period);
+      }
+      if (at.empty()) break;
+    }
+  }
+  return least;
+}
+
+std::optional<int> host_quota() {
+  std::ostringstream groups;
+  groups << std::ifstream("/proc/self/cgroup").rdbuf();
+  return quota_cores("/sys/fs/cgroup", groups.str());
+}
+
 int host_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1U, std::thread::hardware_concurrency());
+  const int allowed = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : static_cast<int>(std::thread::hardware_concurrency());
+  return std::max(1, std::min(allowed, host_quota().value_or(allowed)));
 }
 
 }  // namespace target

@@ -27,7 +27,12 @@ FeatureSet host_features();
 std::string host_cpu_name();
 /// Whether this is a virtual machine, whose tables tell of caches that it shares with others.
 bool is_virtual_machine();
-/// Processors this process may run on.
+/// Processors that this process may run on, no more than its control groups give it time of.
 int host_cores();
+/// Time that control groups give this process, in whole processors, one at least; none where they set no limit. `mount`: where groups are, as /sys/fs/cgroup; `groups`: as /proc/self/cgroup says them.
+/// Source: Linux, admin-guide/cgroup-v2 (cpu.max) and scheduler/sched-bwc (cpu.cfs_quota_us).
+std::optional<int> quota_cores(const std::filesystem::path& mount, const std::string& groups);
+/// That of this process.
+std::optional<int> host_quota();
 
 }  // namespace tw::target

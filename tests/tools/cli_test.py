@@ -228,6 +228,16 @@ class MainJob(CliCase):
         self.assertEqual((done["stored"], done["skipped"], done["skipped_by_reason"]), (report["trials"], 0, {}))
         self.assertEqual([b["best_s"] for b in tw_json("records", "best", "--db", other)["best"]], [b["best_s"] for b in best])
 
+    def test_more_threads_than_processors(self):
+        """Code for a larger machine runs on the processors that there are, and says so."""
+        twx = self.path("many.twx")
+        cores = len(os.sched_getaffinity(0)) + 3
+        tw("compile", self.model, "--target", f"llvm -num-cores={cores}", "-o", twx, check=0)
+        said = tw("run", twx, "--random-input", "--check", "--repeat", "2", check=0)
+        self.assertIn(f"the code is for {cores} threads", said[2])
+        tw("compile", self.model, "-o", twx, check=0)
+        self.assertNotIn("the code is for", tw("run", twx, "--random-input", check=0)[2])
+
     def kernels_of(self, db):
         return {k["task"]: k for k in tw_json("compile", self.model, "--db", db, "-o", self.path("m.twx"))["kernels"]}
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ALIGNMENT = 64, TABLE_VERSION = 1, SPINS_BEFORE_SLEEP = 1 << 14, SPINS_BEFORE_YIELD = 1 << 10 };
 
@@ -253,7 +254,11 @@ struct tw_instance* tw_create(const struct tw_network* network, int threads) {
   }
   self = calloc(1, sizeof *self);
   if (self == NULL) return NULL;
-  if (threads <= 0) threads = (int)network->threads;
+  if (threads <= 0) {
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    threads = (int)network->threads;
+    if (processors > 0 && processors < threads) threads = (int)processors; /* more would spin where others want to run */
+  }
   self->network = network;
   self->threads = 1;
   self->api.ctx = self;

@@ -51,6 +51,25 @@ class ThreadPoolTest : public QObject {
     }
   }
 
+  /// A thread without a processor would spin where another wants to run.
+  void threads_that_have_processors() {
+    cpu_set_t before, one;
+    QCOMPARE(sched_getaffinity(0, sizeof before, &before), 0);
+    const int all = ThreadPool::with_processors(1 << 20);
+    QVERIFY(all >= 1 && all <= CPU_COUNT(&before));
+    QCOMPARE(ThreadPool::with_processors(1), 1);
+    {
+      const ThreadPool pinned(all);  // this thread has one processor now, and the pool had the others to give
+      QCOMPARE(ThreadPool::with_processors(all + 1), all);
+    }
+    CPU_ZERO(&one);
+    for (int i = 0; CPU_COUNT(&one) == 0; ++i)
+      if (CPU_ISSET(i, &before)) CPU_SET(i, &one);
+    QCOMPARE(sched_setaffinity(0, sizeof one, &one), 0);
+    QCOMPARE(ThreadPool::with_processors(4), 1);
+    QCOMPARE(sched_setaffinity(0, sizeof before, &before), 0);
+  }
+
   void many_short_regions() {
     ThreadPool pool(2);
     std::atomic<int64_t> sum{0};

@@ -172,6 +172,35 @@ class TargetTest : public QObject {
     QCOMPARE(target::caches_from_sysfs(folder / "none").l1d_bytes, 0);
   }
 
+  /// A container may have less time than processors.
+  void time_of_control_groups() {
+    QTemporaryDir dir;
+    const std::filesystem::path mount = dir.path().toStdString();
+    const auto write = [&](const std::filesystem::path& file, const char* text) {
+      std::filesystem::create_directories((mount / file).parent_path());
+      std::ofstream(mount / file) << text;
+    };
+    const std::string second = "0::/user.slice/one\n";
+    QVERIFY(!target::quota_cores(mount, second));
+    write("user.slice/one/cpu.max", "max 100000\n");
+    QVERIFY(!target::quota_cores(mount, second));
+    write("user.slice/cpu.max", "350000 100000\n");
+    QCOMPARE(target::quota_cores(mount, second), std::optional(3));
+    write("user.slice/one/cpu.max", "50000 100000\n");
+    QCOMPARE(target::quota_cores(mount, second), std::optional(1));
+    write("cpu.max", "200000 100000\n");
+    QCOMPARE(target::quota_cores(mount, "0::/a/machine/s/own/path\n"), std::optional(2));
+    const std::string first = "5:memory:/m\n4:cpu,cpuacct:/docker/x\nnonsense\n";
+    QVERIFY(!target::quota_cores(mount, first));
+    write("cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
+    write("cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+    QVERIFY(!target::quota_cores(mount, first));
+    write("cpu,cpuacct/docker/x/cpu.cfs_quota_us", "600000\n");
+    write("cpu,cpuacct/docker/x/cpu.cfs_period_us", "100000\n");
+    QCOMPARE(target::quota_cores(mount, first), std::optional(6));
+    QVERIFY(target::host_cores() >= 1);
+  }
+
   /// What a network may count on from one run to the next.
   void caches_that_are_kept() {
     Target t = *parse_target("znver4");
