@@ -36,7 +36,9 @@ std::vector<WindowLine> windows_of(const Dag& dag, const Op& op) {
   std::vector<WindowLine> out;
   if (!op.body || op.reducer != Reducer::sum) return out;
   const auto* product = ir::as<ir::BinaryNode>(*op.body);
-  const auto* read = product && product->op == ir::BinaryOp::mul ? ir::as<ir::LoadNode>(product->a) : nullptr;
+  while (product && product->op == ir::BinaryOp::add) product = ir::as<ir::BinaryNode>(product->a);  // several of bytes in each term
+  const auto* wider = product ? ir::as<ir::CastNode>(product->a) : nullptr;
+  const auto* read = product && product->op == ir::BinaryOp::mul ? ir::as<ir::LoadNode>(wider ? wider->value : product->a) : nullptr;
   const int at = read ? dag.op_of(read->buffer.get()) : -1;
   const ir::LoadNode* image = at < 0 ? nullptr : padded_image(dag.ops[static_cast<size_t>(at)]);
   if (!image) return out;

@@ -118,6 +118,14 @@ void visit_conditions(const Expr& e, const Boxes& boxes, const Analyzer& facts, 
   if (const auto* b = ir::as<ir::BinaryNode>(e); b && b->op == ir::BinaryOp::mul) {
     visit_conditions(b->a, boxes, facts, out);
     visit_conditions(b->b, boxes, facts, out);
+  } else if (b && b->op == ir::BinaryOp::add) {  // not zero if one of both is not: what they have in common
+    std::vector<Condition> one, other;
+    visit_conditions(b->a, boxes, facts, one);
+    visit_conditions(b->b, boxes, facts, other);
+    for (const auto& [from, in] : {std::pair(&one, &other), std::pair(&other, &one)})
+      std::copy_if(from->begin(), from->end(), std::back_inserter(out), [&, in = in](const Condition& c) {
+        return std::any_of(in->begin(), in->end(), [&](const Condition& d) { return c.range.lo == d.range.lo && c.range.hi == d.range.hi && ir::structural_equal(c.index, d.index); });
+      });
   } else if (const auto* c = ir::as<ir::CastNode>(e)) {
     visit_conditions(c->value, boxes, facts, out);
   } else if (const auto* s = ir::as<ir::SelectNode>(e); s && is_zero(s->if_false)) {
@@ -252,8 +260,43 @@ class Skipper {
     return guards.empty() ? s : guarded(s, guards);
   }
 
+  /// The innermost of the loops that an index is made of, if all will be written out: a test there is decided ahead of time and costs nothing.
+  static const ForNode* written_out(const Nest& nest, const Expr& index) {
+    std::unordered_set<const ir::VarNode*> vars;
+    ir::walk(index, [&](const Expr& e) {
+      if (const auto* v = ir::as<ir::VarNode>(e)) vars.insert(v);
+    });
+    const ForNode* innermost = nullptr;
+    for (const ForNode* loop : nest.loops)
+      if (vars.erase(loop->var.get()) != 0) {
+        if (loop->for_kind != ForKind::unrolled || !ir::as_int(loop->extent)) return nullptr;
+        innermost = loop;
+      }
+    return vars.empty() ? innermost : nullptr;
+  }
+
+  /// Adds what must hold to a loop's test: that an index lies in a range.
+  void add_test(const ForNode& loop, const Expr& at, const Bounds& wanted, const ir::LoadNode* load, std::unordered_map<const ForNode*, Expr>& guards) {
+    std::vector<Expr> tests;
+    if (wanted.lo != Bounds::kNegInf) tests.push_back(ir::index(wanted.lo) <= at);
+    if (wanted.hi != Bounds::kPosInf) tests.push_back(at <= ir::index(wanted.hi));
+    for (const Expr& t : tests) {
+      if (facts_.prove(t)) continue;
+      const auto [known, fresh] = guards.try_emplace(&loop, t);
+      bool there = fresh;
+      visit_conjuncts(known->second, [&](const Expr& one) { there = there || ir::structural_equal(one, t); });
+      if (!there) known->second = known->second && t;
+      if (load) trimmed_.insert(load->buffer.get());
+      changed_ = true;
+    }
+  }
+
   /// Adds the test for the innermost loop that has something to gain by it; gives what is read of the index where the test holds.
   std::optional<Bounds> guard(const Nest& nest, const Condition& c, std::unordered_map<const ForNode*, Expr>& guards) {
+    if (const ForNode* loop = written_out(nest, c.index)) {
+      add_test(*loop, c.index, c.range, c.load, guards);
+      return c.range;
+    }
     for (size_t k = nest.loops.size(); k-- > 0;) {
       const ForNode& loop = *nest.loops[k];
       if (loop.for_kind != ForKind::serial || nest.updates(k) < kMinUpdates || !ir::uses_var(c.index, loop.var.get())) continue;
@@ -268,22 +311,9 @@ class Skipper {
       for (size_t outer = 0; outer <= k; ++outer) turns *= turns_of(*nest.loops[outer]);
       const double pieces = nest.pieces(k, c.load ? c.load->buffer.get() : nullptr);
       if (pieces > 0 && !pays_to_leave_out(share_outside(span->fixed, wanted) * turns / pieces, nest.updates(k))) return std::nullopt;
-      std::vector<Expr> tests;
-      if (c.range.lo != Bounds::kNegInf) {
-        tests.push_back(ir::index(wanted.lo) <= at);
-        read.lo = wanted.lo + span->lo;
-      }
-      if (c.range.hi != Bounds::kPosInf) {
-        tests.push_back(at <= ir::index(wanted.hi));
-        read.hi = wanted.hi + span->hi;
-      }
-      for (const Expr& t : tests) {
-        if (facts_.prove(t)) continue;
-        const auto [known, fresh] = guards.try_emplace(&loop, t);
-        if (!fresh) known->second = known->second && t;
-        if (c.load) trimmed_.insert(c.load->buffer.get());
-        changed_ = true;
-      }
+      if (c.range.lo != Bounds::kNegInf) read.lo = wanted.lo + span->lo;
+      if (c.range.hi != Bounds::kPosInf) read.hi = wanted.hi + span->hi;
+      add_test(loop, at, wanted, c.load, guards);
       return read;
     }
     return std::nullopt;

@@ -48,6 +48,14 @@ class WindowTest : public QObject {
     QCOMPARE(windows(conv_of("conv2d", {1, 8, 7, 9}, {8, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 8)).size(), size_t{2});
     QCOMPARE(windows(conv_of("conv2d", {1, 8, 7, 9}, {8, 8, 1, 3}, {1, 1}, {1, 1}, {0, 1, 0, 1})).front().met(1), 1.0);
     QVERIFY(windows(conv_of("conv2d", {1, 8, 7, 9}, {8, 8, 3, 3}, {1, 1}, {1, 1}, {0, 0, 0, 0})).empty());
+    const auto bytes = [](int64_t around) {
+      return windows([=](Net& n) {
+        return n.op("conv2d_bytes", {n.input({1, 16, 7, 9}, kUInt8), n.weight({16, 16, 3, 3}, kInt8)}, {{"pads", Dims(4, 1)}, {"strides", Dims(2, 1)}, {"pad_value", around}});
+      });
+    };
+    QCOMPARE(bytes(0).size(), size_t{2});
+    QCOMPARE(bytes(0)[1].met(1), 25.0 / 27);
+    QVERIFY(bytes(7).empty());  // products with another byte than zero count
     QVERIFY(windows([](Net& n) { return n.op("matmul", {n.input({2, 3, 4}), n.input({2, 4, 5})}); }).empty());
   }
   /// Of 28 results with taps 24 apart, each outer one meets 4; tiles have it if one of their results does.

@@ -14,6 +14,8 @@ namespace {
 
 /// Groups that a vector's data are put together from, at most: each is a read of its own. Also the parts that a block of results is computed in, at most.
 constexpr int64_t kPartsOfBlock = 4;
+/// Taps of a line that are written out, at most: each has a copy of the tile.
+constexpr int64_t kMostWrittenTaps = 7;
 
 /// Channels of a vector of results where each group has `oc` of them: none if vectors and groups do not fit into each other. Products of bytes are not put together.
 std::optional<int64_t> lanes_of(const DirectConv& c, int64_t oc, const Target& target) {
@@ -56,6 +58,14 @@ int64_t pixels_of(const DirectConv& c, const Target& target, const ConfigEntity&
 /// Parts of a vector of output channels that are computed by themselves.
 int64_t parts_of(const DirectConv& c, const ConfigEntity& e) { return c.groups_in_vector() > 1 ? e.integer("vector_parts") : 1; }
 
+/// Whether the taps of a dimension, so many from the last, are written out: where the tile spans an image's whole line, so that each pixel is left alone by the taps that meet its padding.
+bool spans(const DirectConv& c, const Target& target, const ConfigEntity& e, size_t from_last) {
+  const te::WindowLine* line = c.line(from_last);
+  if (!line || line->taps > kMostWrittenTaps || pixels_of(c, target, e) > 1) return false;
+  if (from_last == 0) return e.split("tile_ow")[1] == c.columns();
+  return from_last == 1 && e.integer("tile_oh") == c.rows() && spans(c, target, e, 0) && line->taps * c.line(0)->taps <= kMostWrittenTaps * kMostWrittenTaps / 2;
+}
+
 /// What a register tile reaches, by rule, where each vector's operand is put together from what its pixels and groups read.
 double rate_of(const DirectConv& c, const Target& target, const ConfigEntity& e) {
   const int64_t pixels = pixels_of(c, target, e), parts = parts_of(c, e), rows = e.split("tile_ow")[1] / pixels * e.integer("tile_oh");
@@ -83,12 +93,14 @@ double rate_of_whole_blocks(const te::Dag& dag, const DirectConv& c) {
 ConfigSpace direct_conv_space(const DirectConv& c, const Target& target) {
   ConfigSpace space;
   std::vector<std::vector<int64_t>> columns;
-  for (const int64_t t : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16, 20, 24, 28})
+  std::vector<int64_t> widths{1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16, 20, 24, 28};
+  if (c.line(0) && c.columns() < widths.back() && std::find(widths.begin(), widths.end(), c.columns()) == widths.end()) widths.push_back(c.columns());
+  for (const int64_t t : widths)
     if (t <= c.columns()) columns.push_back({-1, t});
   space.define_split("tile_ow", c.columns(), {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "output columns of the register tile"});
   space.define_knob("tile_oh", up_to({1, 2, 3, 4, 7}, c.rows()), "output rows of the register tile, which share the weight loads");
-  const std::vector<int64_t> widths{1, 2, 3, 4, 5, 6};
-  space.define_knob("oc_blocks", c.groups == 1 ? panel_widths(widths, c.sharing()) : dividing(widths, c.sharing()), "vectors of output channels of the register tile");
+  const std::vector<int64_t> panels{1, 2, 3, 4, 5, 6};
+  space.define_knob("oc_blocks", c.groups == 1 ? panel_widths(panels, c.sharing()) : dividing(panels, c.sharing()), "vectors of output channels of the register tile");
   space.define_knob("unroll_ic", up_to({1, 2}, c.terms()), "terms of the sum over a block of input channels that are written out");
   space.define_knob("rows_outer", {0, 1}, "1: rows of the image outside, channels inside; 0: the other way round");
   if (shares_vectors(c, target)) {
@@ -124,6 +136,7 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
     const auto met = [&](size_t from_last, int64_t tile, int64_t taps) {
       const te::WindowLine* line = c.line(from_last);
       if (!line) return 1.0;
+      if (spans(c, target, e, from_last)) return line->met(1);
       const double share = line->met(tile);
       const auto updates = static_cast<double>(columns / pixels_of(c, target, e) * rows * blocks * c.terms() * taps);
       return tir::pays_to_leave_out((1 - share) * static_cast<double>(tiles), updates) ? share : 1.0;
@@ -197,6 +210,8 @@ Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const Dire
   inner.insert(inner.end(), o.begin(), o.end() - 1);
   inner.insert(inner.end(), {x[1], o.back()});
   b.reorder(acc, inner);
+  for (size_t d = 0; d < rank; ++d)
+    if (spans(c, target, e, d)) b.unroll(acc, in[in.size() - 1 - d]);
   b.unroll(acc, ic[2]);
   for (size_t d = 0; d + 1 < rank; ++d) b.unroll(acc, in[2 + d]);
   b.unroll(acc, x[0]);

@@ -4,6 +4,8 @@
 #include <QtTest>
 
 #include "engine/base/text.h"
+#include "engine/lower/lower.h"
+#include "engine/tir/visit.h"
 #include "tests/engine/space/schedule_check.h"
 
 using namespace tw;
@@ -29,6 +31,8 @@ class DirectConvTest : public QObject {
         {"conv2d_nchwc.cpu", {"taps in the padding", dilated({1, 16, 7, 9}, {32, 16, 3, 3}, {1, 1}, {5, 6}, {5, 6, 5, 6}, "conv2d")}},
         {"conv2d_nchwc.cpu", {"strided, more taps in the padding on one side", dilated({1, 20, 9, 11}, {40, 20, 3, 5}, {2, 2}, {4, 3}, {7, 2, 1, 10}, "conv2d")}},
         {"conv3d_nchwc.cpu", {"conv3d, taps in the padding", dilated({1, 16, 3, 4, 6}, {16, 16, 3, 3, 3}, {1, 1, 1}, {2, 3, 4}, {2, 3, 4, 2, 3, 4}, "conv3d")}},
+        {"conv2d_nchwc.cpu", {"an image in one tile", plain({1, 16, 8, 8}, {32, 16, 4, 4}, 2, 1, 1, "conv2d")}},
+        {"conv2d_nchwc.cpu", {"lines of an odd length in one tile", plain({1, 8, 5, 11}, {16, 8, 3, 5}, 1, 2, 1, "conv2d")}},
         {"conv1d_nchwc.cpu", {"conv1d", plain({2, 16, 37}, {24, 16, 3}, 1, 1, 1, "conv1d")}},
         {"conv1d_nchwc.cpu", {"conv1d, strided, one channel", plain({1, 1, 50}, {32, 1, 7}, 2, 3, 1, "conv1d")}},
         {"conv3d_nchwc.cpu", {"conv3d", plain({1, 16, 3, 5, 9}, {32, 16, 3, 3, 3}, 1, 1, 1, "conv3d")}},
@@ -116,6 +120,24 @@ class DirectConvTest : public QObject {
     QCOMPARE(widths(8), W({1, 2, 4}));
     QCOMPARE(widths(14), W({1, 2, 3, 4, 5}));
     QCOMPARE(widths(29), W({1, 2, 3, 4, 5, 6}));
+  }
+  /// Taps that meet the padding beside a tile that spans the image's lines are not computed.
+  void leavesOutTapsInThePadding() {
+    const Target target = parse_target("llvm -mcpu=znver4 -num-cores=1").value();
+    const te::DagPtr dag = dag_of([](Net& n) { return n.op("relu", {conv(n, {1, 64, 8, 8}, {64, 64, 4, 4}, 2, 1)}); });
+    const space::Template* t = space::find_template(*dag, target);
+    const space::ConfigEntity e = t->fallback(*dag, target);
+    QCOMPARE(e.split("tile_ow")[1], int64_t{4});
+    QCOMPARE(e.integer("tile_oh"), int64_t{4});
+    const auto f = lower::lower_and_optimize(*t->apply(dag, target, e), "kernel", target);
+    QVERIFY(f);
+    int64_t updates = 0;
+    tir::walk(f->body, [&](const tir::Stmt& s) {
+      const auto* store = tir::as<tir::StoreNode>(s);
+      const auto* sum = store ? ir::as<ir::BinaryNode>(store->value) : nullptr;
+      updates += sum && sum->op == ir::BinaryOp::add;
+    });
+    QCOMPARE(updates, 14 * 14 * e.integer("oc_blocks") * e.integer("unroll_ic"));  // of 16 in each dimension
   }
   /// Vectors would cross groups, or be put together from too many.
   void leavesNarrowGroupsAlone() {
