@@ -36,7 +36,11 @@ std::vector<WindowLine> windows_of(const Dag& dag, const Op& op) {
   std::vector<WindowLine> out;
   if (!op.body || op.reducer != Reducer::sum) return out;
   const auto* product = ir::as<ir::BinaryNode>(*op.body);
-  while (product && product->op == ir::BinaryOp::add) product = ir::as<ir::BinaryNode>(product->a);  // several of bytes in each term
+  while (product && product->op == ir::BinaryOp::add) {  // several of bytes in each term
+    const auto* last = ir::as<ir::BinaryNode>(product->b);
+    if (!last || last->op != ir::BinaryOp::mul) return out;
+    product = ir::as<ir::BinaryNode>(product->a);
+  }
   const auto* wider = product ? ir::as<ir::CastNode>(product->a) : nullptr;
   const auto* read = product && product->op == ir::BinaryOp::mul ? ir::as<ir::LoadNode>(wider ? wider->value : product->a) : nullptr;
   const int at = read ? dag.op_of(read->buffer.get()) : -1;
