@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "engine/frontends/onnx/onnx_ops.h"
+#include "engine/frontends/shared/columns.h"
 #include "engine/frontends/shared/sampling.h"
 
 namespace tw::frontends {
@@ -71,7 +72,7 @@ Results roi_align(OnnxNode& n) {
   return {n.transpose(cells, {0, 3, 1, 2})};
 }
 
-// ---- Grids, crops and columns. Source: the ONNX operator reference, AffineGrid-20, CenterCropPad-18 and Col2Im-18.
+// ---- Grids, crops and columns. Source: the ONNX operator reference, AffineGrid-20, CenterCropPad-18 and Col2Im-18 (columns_to_image).
 
 /// Points of a grid over [-1, 1] in every dimension, as [points, dimensions + 1] with the last dimension first and a one behind.
 HostArray homogeneous_grid(const OnnxNode& n, DType t, const Dims& extents, bool align) {
@@ -129,60 +130,14 @@ Results center_crop_pad(OnnxNode& n) {
   return {n.emit("pad", {x}, attrs({{"pads", pads}, {"mode", "constant"}, {"value", 0.0}}))};
 }
 
-/// Where element `p` of a window stands, by dimension.
-Dims unravel(int64_t p, const Dims& extents) {
-  Dims at(extents.size());
-  for (size_t d = extents.size(); d-- > 0; p /= extents[d]) at[d] = p % extents[d];
-  return at;
-}
-
-/// Sums of overlapping windows: every position gathers from all elements that fall on it, and zeros where none does.
 Results col2im(OnnxNode& n) {
-  const int x = n.in(0);
-  const Dims image = n.integers_input(1, "the image shape"), block = n.integers_input(2, "the block shape");
+  const Dims image = n.integers_input(1, "the image shape");
   const size_t dims = image.size();
-  const Dims dilations = n.integers("dilations", Dims(dims, 1)), pads = n.integers("pads", Dims(2 * dims, 0)), strides = n.integers("strides", Dims(dims, 1));
-  if (dims == 0 || block.size() != dims || dilations.size() != dims || pads.size() != 2 * dims || strides.size() != dims || n.rank(x) != 3)
-    n.invalid("shapes, dilations, pads and strides that do not fit together");
-  int64_t points = 1, window = 1, windows = 1;
-  Dims counts;
-  for (size_t d = 0; d < dims; ++d) {
-    for (const int64_t v : {image[d], block[d], dilations[d], strides[d]})
-      if (v < 1 || v > 1 << 16) n.invalid(fmt::format("expected extents, dilations and strides from 1 to 65536, found {}", v));
-    if (pads[d] < 0 || pads[d + dims] < 0 || pads[d] > 1 << 16 || pads[d + dims] > 1 << 16) n.invalid("expected paddings from 0 to 65536");
-    const int64_t room = image[d] + pads[d] + pads[d + dims] - ((block[d] - 1) * dilations[d] + 1);
-    if (room < 0) n.invalid(fmt::format("a block {} does not fit an image {}", shape_text(block), shape_text(image)));
-    counts.push_back(room / strides[d] + 1);
-    points *= image[d];
-    window *= block[d];
-    windows *= counts[d];
-    if (points > 1 << 24 || window > 1 << 12 || windows > 1 << 24 || points * window > 1 << 26)
-      n.unsupported(fmt::format("an image {} of blocks {}", shape_text(image), shape_text(block)));
-  }
-  const Dims shape = n.shape(x);
-  if (shape[1] % window != 0 || shape[2] != windows) n.invalid(fmt::format("expected columns [N, C * {}, {}], found {}", window, windows, shape_text(shape)));
-  HostArray table = HostArray::make(kInt64, {points, window});
-  for (int64_t p = 0; p < points; ++p) {
-    const Dims at = unravel(p, image);
-    for (int64_t k = 0; k < window; ++k) {
-      const Dims tap = unravel(k, block);
-      int64_t from = 0;
-      bool falls = true;
-      for (size_t d = 0; d < dims && falls; ++d) {
-        const int64_t start = at[d] + pads[d] - tap[d] * dilations[d];
-        falls = start >= 0 && start % strides[d] == 0 && start / strides[d] < counts[d];
-        from = from * counts[d] + start / strides[d];
-      }
-      table.set_int(p * window + k, falls ? k * windows + from : window * windows);
-    }
-  }
-  const int64_t channels = shape[1] / window;
-  const int zeros = n.constant(HostArray::make(n.dtype(x), {shape[0], channels, 1}));
-  const int flat = n.emit("concat", {n.reshape(x, {shape[0], channels, window * windows}), zeros}, attrs({{"axis", int64_t{2}}}));
-  const int parts = n.emit("gather", {flat, n.constant(std::move(table))}, attrs({{"axis", int64_t{2}}}));
-  Dims result{shape[0], channels};
-  result.insert(result.end(), image.begin(), image.end());
-  return {n.reshape(n.emit("reduce_sum", {parts}, attrs({{"axes", Dims{3}}, {"keepdims", int64_t{0}}})), result)};
+  const Dims pads = n.integers("pads", Dims(2 * dims, 0));
+  if (pads.size() != 2 * dims) n.invalid("shapes, dilations, pads and strides that do not fit together");
+  const auto after = pads.begin() + static_cast<std::ptrdiff_t>(dims);
+  return {columns_to_image(n, n.in(0),
+                           {image, n.integers_input(2, "the block shape"), n.integers("dilations", Dims(dims, 1)), n.integers("strides", Dims(dims, 1)), {pads.begin(), after}, {after, pads.end()}})};
 }
 
 constexpr OnnxOp kVisionOps[] = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "engine/frontends/shared/columns.h"
 #include "engine/frontends/torch/aten.h"
 #include "engine/frontends/torch/limits.h"
 
@@ -228,10 +229,18 @@ TorchResults im2col(TorchNode& n) {
   return n.one(n.reshape(n.transpose(x, {0, 1, 2, 4, 3, 5}), {s[0], s[1] * kernel[0] * kernel[1], counts[0] * counts[1]}));
 }
 
+/// The sum of such columns as an image.
+TorchResults col2im(TorchNode& n) {
+  const Dims padding = per_dimension(n, "padding", 2, 0);
+  return n.one(columns_to_image(n, n.tensor("self"),
+                                {per_dimension(n, "output_size", 2, 1), per_dimension(n, "kernel_size", 2, 1), per_dimension(n, "dilation", 2, 1), per_dimension(n, "stride", 2, 1), padding, padding}));
+}
+
 constexpr AtenOp kAtenShape[] = {
     {"aten.broadcast_tensors", broadcast_tensors},
     {"aten.cat", cat},
     {"aten.channel_shuffle", channel_shuffle},
+    {"aten.col2im", col2im},
     {"aten.concat", cat},
     {"aten.concatenate", cat},
     {"aten.constant_pad_nd", constant_pad},

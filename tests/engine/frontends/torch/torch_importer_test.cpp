@@ -103,6 +103,19 @@ class TorchImporterTest : public QObject {
     for (int i = 0; i < 6; ++i) QVERIFY2(std::abs(y.get(i) / std::log1p(values[i]) - 1) < 1e-9, QByteArray::number(values[i]));
   }
 
+  /// Windows that overlap are added up; what falls into the padding is left.
+  void images_of_columns() {
+    const Json columns = call("torch.ops.aten.view.default", {{"self", tensor("x")}, {"size", integers({1, 2, 3})}}, "v");
+    const auto image = [&](int64_t length, int64_t padding) {
+      const Json sum = call("torch.ops.aten.col2im.default",
+                            {{"self", tensor("v")}, {"output_size", integers({1, length})}, {"kernel_size", integers({1, 2})}, {"dilation", integers({1, 1})}, {"padding", integers({0, padding})}, {"stride", integers({1, 1})}}, "y");
+      return result(Json::array({columns, sum}), {{"v", meta({1, 2, 3})}, {"y", meta({1, 1, 1, length})}});
+    };
+    QCOMPARE(image(4, 0), (std::vector<double>{0, 1 + 3, 2 + 4, 5}));
+    QCOMPARE(image(2, 1), (std::vector<double>{1 + 3, 2 + 4}));
+    QVERIFY(image(5, 0).empty());  // has four windows
+  }
+
   /// Programs name results that nothing reads; one that is read and not computed is refused.
   void results_that_are_not_computed() {
     const Json whole = call("torch.ops.aten.view.default", {{"self", tensor("x")}, {"size", integers({1, 2, 3})}}, "v");
