@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/frontends/onnx/onnx_ops.h"
+#include "engine/frontends/shared/pooling.h"
 
 namespace tw::frontends {
 
@@ -113,7 +114,10 @@ Results conv_transpose(OnnxNode& n) {
 Geometry pool_geometry(const OnnxNode& n) {
   const Dims kernel = n.integers("kernel_shape", {});
   if (kernel.empty()) n.invalid("attribute 'kernel_shape' is required but absent");
-  return geometry(n, kernel, n.shape(n.in(0)));
+  const Dims shape = n.shape(n.in(0));
+  Geometry g = geometry(n, kernel, shape);
+  if (n.integer("ceil_mode", 0) != 0) cut_windows(g.kernel, {shape.begin() + 2, shape.end()}, g.strides, g.dilations, g.pads);
+  return g;
 }
 
 graph::Attrs pool_attrs(const OnnxNode& n, const Geometry& g) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "engine/frontends/shared/pooling.h"
 #include "engine/frontends/torch/aten.h"
 
 namespace tw::frontends {
@@ -62,18 +63,18 @@ TorchResults convolution(TorchNode& n) { return convolution_of(n, n.boolean("tra
 
 struct Pooling {
   Batched x;
+  Dims kernel;
   graph::Attrs attrs;
 };
 Pooling pooling(TorchNode& n, size_t spatial) {
-  Pooling p{batched(n, n.tensor("self"), spatial), {}};
-  const Dims kernel = per_dimension(n, "kernel_size", spatial, 1);
+  Pooling p{batched(n, n.tensor("self"), spatial), per_dimension(n, "kernel_size", spatial, 1), {}};
   Dims strides = n.integers("stride");
-  strides = strides.empty() ? kernel : per_dimension(n, "stride", spatial, 1);
-  p.attrs = attrs({{"kernel", kernel},
-                   {"strides", strides},
-                   {"pads", both_sides(per_dimension(n, "padding", spatial, 0))},
-                   {"dilations", per_dimension(n, "dilation", spatial, 1)},
-                   {"ceil_mode", int64_t{n.boolean("ceil_mode", false)}}});
+  strides = strides.empty() ? p.kernel : per_dimension(n, "stride", spatial, 1);
+  const Dims pads = both_sides(per_dimension(n, "padding", spatial, 0)), dilations = per_dimension(n, "dilation", spatial, 1);
+  const bool ceil_mode = n.boolean("ceil_mode", false);
+  const Dims shape = n.shape(p.x.v);
+  if (ceil_mode) cut_windows(p.kernel, {shape.begin() + 2, shape.end()}, strides, dilations, pads);
+  p.attrs = attrs({{"kernel", p.kernel}, {"strides", strides}, {"pads", pads}, {"dilations", dilations}, {"ceil_mode", int64_t{ceil_mode}}});
   return p;
 }
 template <size_t kSpatial>
@@ -97,7 +98,7 @@ TorchResults avg_pool(TorchNode& n) {
   int y = n.emit(fmt::format("avg_pool{}d", kSpatial), {p.x.v}, p.attrs);
   if (n.has("divisor_override")) {
     double area = 1;
-    for (const int64_t k : per_dimension(n, "kernel_size", kSpatial, 1)) area *= static_cast<double>(k);
+    for (const int64_t k : p.kernel) area *= static_cast<double>(k);
     if (!n.boolean("count_include_pad", true)) n.unsupported("divisor_override without counting the padding");
     y = n.with_scalar("mul", y, area / n.real("divisor_override", area));
   }

@@ -116,6 +116,19 @@ class TorchImporterTest : public QObject {
     QVERIFY(image(5, 0).empty());  // has four windows
   }
 
+  /// A window that is larger than the image and may reach beyond it holds it whole.
+  void windows_larger_than_the_image() {
+    const Json image = call("torch.ops.aten.view.default", {{"self", tensor("x")}, {"size", integers({1, 1, 2, 3})}}, "v");
+    const auto pooled = [&](bool beyond, int64_t padding) {
+      const Json mean = call("torch.ops.aten.avg_pool2d.default",
+                             {{"self", tensor("v")}, {"kernel_size", integers({99, 99})}, {"stride", integers({})}, {"padding", integers({padding, padding})}, {"ceil_mode", {{"as_bool", beyond}}}}, "y");
+      return result(Json::array({image, mean}), {{"v", meta({1, 1, 2, 3})}, {"y", meta({1, 1, 1, 1})}});
+    };
+    QCOMPARE(pooled(true, 0), (std::vector<double>{2.5}));
+    QCOMPARE(pooled(true, 1), (std::vector<double>{15.0 / 20}));  // the padding counts
+    QVERIFY(pooled(false, 0).empty());
+  }
+
   /// Programs name results that nothing reads; one that is read and not computed is refused.
   void results_that_are_not_computed() {
     const Json whole = call("torch.ops.aten.view.default", {{"self", tensor("x")}, {"size", integers({1, 2, 3})}}, "v");
