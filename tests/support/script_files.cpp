@@ -118,6 +118,17 @@ def forward(self, ids, weight):
   save(m, "texts");
 }
 
+/// A table behind a view, as OPT has it.
+void write_viewed_texts() {
+  Module m = made("ViewedTexts");
+  add(m, "table", {50, 8}, 1);
+  m.define(R"(
+def forward(self, ids):
+    return torch.embedding(self.table, ids.view(-1, ids.size(1)), -1, False, False)
+)");
+  save(m, "viewed_texts");
+}
+
 void write_source(const std::string& name, const std::string& source) {
   Module m = made("Module_" + name);
   add(m, "w", {3, 3}, 1);
@@ -136,6 +147,7 @@ int main(int argc, char** argv) {
     write_resnet("resnet_small", 8);
     write_control();
     write_texts();
+    write_viewed_texts();
     write_source("decided", "def forward(self, x):\n    if bool(x.sum() > 0):\n        x = x + 1\n    return x\n");
     write_source("decided_loop", "def forward(self, x):\n    n = int(x.max())\n    for i in range(n):\n        x = x + 1\n    return x\n");
     write_source("decided_number", "def forward(self, x):\n    n = float(x.max())\n    return torch.full([2, 2], n * 2.0) + x\n");

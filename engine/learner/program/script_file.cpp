@@ -84,17 +84,24 @@ std::optional<ScriptInput> proposal_of(const Node* n, const Value* input, const 
   return std::nullopt;
 }
 
-/// Follows an input through functions that keep its shape to the first one that says what it is.
+/// Follows an input through functions that keep its shape to the first one that says what it is; of what is given another shape, only that it is looked up in a table, which holds for any.
 ScriptInput guessed(const Value* input, const torch::jit::Module& module) {
-  std::vector<const Value*> waiting{input};
+  struct Followed {
+    const Value* value;
+    bool reshaped;
+  };
+  std::vector<Followed> waiting{{input, false}};
   for (size_t k = 0; k < waiting.size() && k < kFollowed; ++k) {
-    for (const torch::jit::Use& use : waiting[k]->uses())
-      if (auto found = proposal_of(use.user, waiting[k], module)) return *std::move(found);
-    for (const torch::jit::Use& use : waiting[k]->uses()) {
+    const auto [value, reshaped] = waiting[k];
+    for (const torch::jit::Use& use : value->uses())
+      if (!reshaped || std::string(use.user->kind().toQualString()) == "aten::embedding")
+        if (auto found = proposal_of(use.user, value, module)) return *std::move(found);
+    for (const torch::jit::Use& use : value->uses()) {
       const std::string kind = use.user->kind().toQualString();
       const bool keeps = kind == "aten::relu" || kind == "aten::to" || kind == "aten::contiguous" || kind == "aten::dropout" || kind == "aten::detach" || kind == "aten::clone" ||
                          kind == "aten::pad" || kind == "aten::div" || kind == "aten::mul" || kind == "aten::sub" || kind == "aten::add" || kind == "aten::long";
-      if (keeps && !use.user->outputs().empty()) waiting.push_back(use.user->outputs()[0]);
+      const bool reshapes = (kind == "aten::view" || kind == "aten::reshape") && use.user->inputs()[0] == value;
+      if ((keeps || reshapes) && !use.user->outputs().empty()) waiting.push_back({use.user->outputs()[0], reshaped || reshapes});
     }
   }
   return {.name = {}, .proposal = {exported_type(kFloat), {}}};

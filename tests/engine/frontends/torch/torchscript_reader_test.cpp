@@ -127,6 +127,9 @@ class TorchscriptReaderTest : public QObject {
     const auto g = read_torchscript(file("texts"), o);
     QVERIFY2(g, g ? "" : g.error().text().c_str());
     QCOMPARE(g->values[static_cast<size_t>(g->inputs[0])].type.dtype, kInt32);
+    const auto viewed = read_torchscript(file("viewed_texts"), shaped("ids", {1, 6}));  // nothing but the table says that these are integers
+    QVERIFY2(viewed, viewed ? "" : viewed.error().text().c_str());
+    QCOMPARE(viewed->values[static_cast<size_t>(viewed->inputs[0])].type.dtype, kInt64);
   }
 
   /// What weights say of an input is proposed; without a shape the file is refused with it.
