@@ -19,10 +19,10 @@ Dims unravel(int64_t p, const Dims& extents) {
 int columns_to_image(Emitter& n, int x, const Columns& c) {
   const Dims &image = c.image, &block = c.block;
   const size_t dims = image.size();
-  for (const Dims* d : {&block, &c.dilations, &c.strides, &c.before, &c.after})
-    if (dims == 0 || d->size() != dims) n.invalid("shapes, dilations, pads and strides that do not fit together");
   const Dims shape = n.shape(x);
-  if (shape.size() != 3) n.invalid("shapes, dilations, pads and strides that do not fit together");
+  bool fits = dims > 0 && shape.size() == 3;
+  for (const Dims* d : {&block, &c.dilations, &c.strides, &c.before, &c.after}) fits = fits && d->size() == dims;
+  if (!fits) n.invalid("shapes, dilations, pads and strides that do not fit together");
   int64_t points = 1, window = 1, windows = 1;
   Dims counts;
   for (size_t d = 0; d < dims; ++d) {

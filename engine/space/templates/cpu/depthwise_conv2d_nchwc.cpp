@@ -12,8 +12,8 @@ namespace {
 
 const std::vector<int64_t>& output_shape(const te::Dag& dag, const Anchor& a) { return dag.ops[static_cast<size_t>(a.reduce)].output->shape; }
 
-/// Taps of a window that the rule writes out, at most. Where registers are few compilers hoist more than there is room for, and windows of 25 take 0.8 to 1.3 times the time; with 32 of them
-/// windows of 25 and 49 take 0.7 to 0.8 of it. Of 81 strided ones are slower, and of 121 the code is larger than what is compiled. Measured on a Zen 4.
+/// Taps of a window that the rule writes out, at most. Where registers are few compilers hoist more than there is room for, and windows of 25 take 0.7 to 1.3 times the time; with 32 of them
+/// windows of 25 and 49 take 0.7 to 0.9 of it (strided ones on 28x28 0.95 and 1.05 to 1.25). Of 81 strided ones are slower, and of 121 the code is larger than what is compiled. Measured on a Zen 4.
 int64_t most_written(const Target& target) { return target.vector_registers >= 32 ? 49 : 9; }
 
 bool depthwise_conv2d_nchwc_matches(const te::Dag& dag, const Target& target) {
