@@ -249,6 +249,7 @@ class Photographer {
   void save(QWidget& widget, const QString& view, const QString& name) {
     if (!m_only.isEmpty() && view.section(QLatin1Char('.'), 0, 0) != m_only) return;
     if (!widget.isVisible()) return;
+    settle(widget);
     const QPixmap picture = widget.grab();
     const QString scale = qFuzzyCompare(picture.devicePixelRatio(), 1.0) ? QString() : QStringLiteral("@%1x").arg(picture.devicePixelRatio());
     const QString place = QStringLiteral("%1-%2%3").arg(view, name, scale);
@@ -281,6 +282,12 @@ class Photographer {
     ++m_problems;
     out() << where << ": " << what << '\n';
     out().flush();
+  }
+  /// What came in the last moment has its place too: layouts and replots wait for the next turn of the event loop otherwise.
+  static void settle(const QWidget& widget) {
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+    for (auto* plot : widget.findChildren<QCustomPlot*>())
+      if (plot->isVisible() && !plot->visibleRegion().isEmpty()) plot->replot(QCustomPlot::rpImmediateRefresh);
   }
   void check(const QImage& image, const QString& where) {
     std::set<QRgb> colours;
@@ -567,6 +574,10 @@ int photograph(const QString& folder, const QStringList& arguments) {
 }  // namespace tw::app
 
 int main(int argc, char** argv) {
+  // The offscreen platform says so of each window, which hides what is said here.
+  static QtMessageHandler before = qInstallMessageHandler([](QtMsgType type, const QMessageLogContext& context, const QString& text) {
+    if (!text.contains(QLatin1String("propagateSizeHints"))) before(type, context, text);
+  });
   if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
   QApplication app(argc, argv);
   QStringList arguments = QApplication::arguments().mid(1);
