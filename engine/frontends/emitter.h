@@ -21,8 +21,9 @@ class Emitter {
   [[noreturn]] void unsupported(const std::string& why) const;
   [[noreturn]] void invalid(const std::string& why) const;
 
-  const graph::TensorType& type(int value) const { return builder_.value(value).type; }
-  const Dims& shape(int value) const { return type(value).shape; }
+  // Not by reference: what is emitted next moves the graph's values.
+  graph::TensorType type(int value) const { return builder_.value(value).type; }
+  Dims shape(int value) const { return builder_.value(value).type.shape; }
   int64_t rank(int value) const { return static_cast<int64_t>(shape(value).size()); }
   DType dtype(int value) const { return type(value).dtype; }
   const HostArray* constant_of(int value) const { return builder_.value(value).constant.get(); }

@@ -185,8 +185,9 @@ TorchResults inner(TorchNode& n) {
   const auto v = n.promoted({"self", "other"});
   if (n.rank(v[0]) == 0 || n.rank(v[1]) == 0) return n.one(n.binary("mul", v[0], v[1]));
   const auto flat = [&](int x) { return n.reshape(x, {n.type(x).num_elements() / std::max<int64_t>(1, n.shape(x).back()), n.shape(x).back()}); };
-  Dims shape(n.shape(v[0]).begin(), n.shape(v[0]).end() - 1);
-  shape.insert(shape.end(), n.shape(v[1]).begin(), n.shape(v[1]).end() - 1);
+  Dims shape = n.shape(v[0]), other = n.shape(v[1]);
+  shape.pop_back(), other.pop_back();
+  shape.insert(shape.end(), other.begin(), other.end());
   return n.one(n.reshape(n.binary("matmul", flat(v[0]), n.transpose(flat(v[1]), {1, 0})), shape));
 }
 TorchResults tensordot(TorchNode& n) {

@@ -38,7 +38,7 @@ class Site {
   const Draft& draft() const { return draft_; }
   const TensorType& result() const { return result_; }
   int input(size_t i) const { return draft_.inputs[i]; }
-  const TensorType& type(int v) const { return value(v).type; }
+  TensorType type(int v) const { return value(v).type; }  ///< not by reference: what a rule adds moves the graph's values
   const HostArray* constant(int v) const { return v < 0 ? nullptr : value(v).constant.get(); }
   /// The node that makes `v` if it applies `op`, else null.
   const Node* made_by(int v, std::string_view op) const { return tw::graph::made_by(b_.graph(), v, op); }

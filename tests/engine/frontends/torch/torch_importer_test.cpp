@@ -65,6 +65,15 @@ class TorchImporterTest : public QObject {
              (std::vector<double>{0, 7, 1, 7, 2, 7}));
   }
 
+  /// Each of them adds a cast, so that the graph's values move while one of them is looked at.
+  void many_writes_of_another_type() {
+    Json calls = Json::array({call("torch.ops.aten.clone.default", {{"self", tensor("x")}}, "c"),
+                              call("torch.ops.aten.to.dtype", {{"self", tensor("x")}, {"dtype", {{"as_scalar_type", 5}}}}, "i")});
+    for (int k = 0; k < 100; ++k) calls.push_back(call("torch.ops.aten.copy_.default", {{"self", tensor("c")}, {"src", tensor("i")}}, fmt::format("w{}", k)));
+    calls.push_back(call("torch.ops.aten.add.Tensor", {{"self", tensor("c")}, {"other", tensor("p_w")}}, "y"));
+    QCOMPARE(result(calls, {{"i", meta({2, 3}, 5)}}), (std::vector<double>{0, 2, 4, 3, 5, 7}));
+  }
+
   /// Integers and numbers take the type that PyTorch gives them.
   void types() {
     const Json whole = call("torch.ops.aten.to.dtype", {{"self", tensor("x")}, {"dtype", {{"as_scalar_type", 5}}}}, "i");
