@@ -16,7 +16,9 @@ Contiguous contiguous(const Stage& st) {
   if (st.op.axes.empty()) return {};
   if (!st.layout.empty())
     return {st.layout.back().dim, st.layout.back().factor ? st.layout.back().factor : st.op.axes[static_cast<size_t>(st.layout.back().dim)].extent};
-  return {static_cast<int>(st.op.axes.size()) - 1, st.op.axes.back().extent};
+  size_t last = st.op.axes.size() - 1;
+  while (last > 0 && st.op.axes[last].extent == 1) --last;
+  return {static_cast<int>(last), st.op.axes[last].extent};
 }
 
 int64_t vector_length(int64_t length, int64_t lanes) {

@@ -23,7 +23,7 @@ struct Choices {
   int64_t pieces = 8;        ///< of parallel work for each core, enough to even out cores that start late
 };
 
-/// Axis and length of the contiguous run in memory: the innermost piece of a layout, or the last dimension.
+/// Axis and length of the contiguous run in memory: the innermost piece of a layout, or the last dimension that has more than one element.
 struct Contiguous {
   int axis = -1;
   int64_t length = 1;
