@@ -152,6 +152,23 @@ void Analyzer::join_div_mod(Linear& l) const {
   }
 }
 
+std::optional<Analyzer::Parts> Analyzer::parts_of(const Linear& x, int64_t c) const {
+  int64_t common = c;
+  for (const Linear::Term& t : x.terms) common = std::gcd(common, t.coeff);
+  std::vector<int64_t> sizes = {common};
+  for (const Linear::Term& t : x.terms) sizes.push_back(std::gcd(c, t.coeff));
+  std::optional<Parts> found;
+  for (const int64_t g : sizes) {
+    if (g == 1 || g == c || (found && g <= found->size)) continue;
+    Parts p{g, {}, {}};
+    p.whole.constant = floor_div_int(x.constant, g);
+    p.rest.constant = floor_mod_int(x.constant, g);
+    for (const Linear::Term& t : x.terms) t.coeff % g == 0 ? p.whole.add_term(t.atom, t.coeff / g) : p.rest.add_term(t.atom, t.coeff);
+    if (const Bounds b = bounds(p.rest); b.lo >= 0 && b.hi < g) found = std::move(p);
+  }
+  return found;
+}
+
 Linear Analyzer::div_linear(Linear x, int64_t c) const {
   if (c == 1) return x;
   Linear quotient, rest;
@@ -169,12 +186,8 @@ Linear Analyzer::div_linear(Linear x, int64_t c) const {
     quotient.constant += floor_div_int(b.lo, c);
     return quotient;
   }
-  int64_t g = c;
-  for (const Linear::Term& t : rest.terms) g = std::gcd(g, t.coeff);
-  if (g > 1) {  // (g*r + k) // (g*c') == (r + k // g) // c'
-    for (Linear::Term& t : rest.terms) t.coeff /= g;
-    rest.constant = floor_div_int(rest.constant, g);
-    quotient.add(div_linear(std::move(rest), c / g));
+  if (const auto parts = parts_of(rest, c)) {  // (g*r + k) // (g*c') == r // c'
+    quotient.add(div_linear(parts->whole, c / parts->size));
     return quotient;
   }
   const auto* d = rest.terms.size() == 1 && rest.terms[0].coeff == 1 && rest.constant == 0 ? as<ir::BinaryNode>(rest.terms[0].atom) : nullptr;
@@ -202,15 +215,10 @@ Linear Analyzer::mod_linear(Linear x, int64_t c) const {
     rest.constant -= c * floor_div_int(b.lo, c);
     return rest;
   }
-  int64_t g = c;
-  for (const Linear::Term& t : rest.terms) g = std::gcd(g, t.coeff);
-  if (g > 1 && g < c) {  // (g*r + k) % (g*c') == g * ((r + k // g) % c') + k % g
-    const int64_t low = floor_mod_int(rest.constant, g);
-    for (Linear::Term& t : rest.terms) t.coeff /= g;
-    rest.constant = floor_div_int(rest.constant, g);
-    Linear out = mod_linear(std::move(rest), c / g);
-    out.scale(g);
-    out.constant += low;
+  if (const auto parts = parts_of(rest, c)) {  // (g*r + k) % (g*c') == g * (r % c') + k
+    Linear out = mod_linear(parts->whole, c / parts->size);
+    out.scale(parts->size);
+    out.add(parts->rest);
     return out;
   }
   if (rest.is_constant()) return rest;

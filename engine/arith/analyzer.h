@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 
 #include "engine/arith/linear.h"
@@ -40,6 +41,12 @@ class Analyzer {
   Bounds atom_bounds(const ir::Expr& atom) const;
   bool proves_non_positive(const Linear& l) const;
   void join_div_mod(Linear& l) const;
+  /// x = size * whole + rest, where size divides c and 0 <= rest < size, for the largest size between 1 and c that does; nothing if none does.
+  struct Parts {
+    int64_t size = 1;
+    Linear whole, rest;
+  };
+  std::optional<Parts> parts_of(const Linear& x, int64_t c) const;
   Linear div_linear(Linear x, int64_t c) const;
   Linear mod_linear(Linear x, int64_t c) const;
   std::optional<ir::Expr> tightened(const Linear& non_positive) const;

@@ -17,9 +17,9 @@ std::vector<Read> reads_of(const ir::Expr& body, const std::vector<te::Axis>& ax
     if (!l) return;
     ir::Expr flat = ir::index(0);
     for (size_t d = 0; d < l->indices.size(); ++d) flat = flat * l->buffer->shape[d] + l->indices[d];
-    const arith::Linear address = analyzer.linear(flat);
-    Read read{l->buffer.get(), std::vector<std::optional<int64_t>>(axes.size(), 0)};
-    for (const auto& term : address.terms)
+    // Simplified first: dimensions that lie one behind the other and are joined by a reshape are one again.
+    Read read{l->buffer.get(), std::vector<std::optional<int64_t>>(axes.size(), 0), analyzer.simplify(flat)};
+    for (const auto& term : analyzer.linear(read.address).terms)
       for (size_t k = 0; k < axes.size(); ++k) {
         const ir::VarNode* var = axes[k].var.get();
         if (term.atom.get() == var)

@@ -13,6 +13,7 @@ namespace tw::space::rules {
 struct Read {
   const ir::BufferNode* buffer;
   std::vector<std::optional<int64_t>> strides;  ///< in elements; nothing where the address is no linear function of the axis
+  ir::Expr address;                             ///< in elements, simplified
 };
 /// Reads of an expression, with strides along `axes`. Arrays count as row-major.
 std::vector<Read> reads_of(const ir::Expr& body, const std::vector<te::Axis>& axes);

@@ -42,19 +42,20 @@ bool reads_blocks(const Builder& b, int stage, const Contiguous& blocks) {
   return some && all;
 }
 
-/// The blocks that a stage's results lie in; of a result in rows, those of the input that is read along its last axis. No length if there are none.
+/// The blocks that a stage's results lie in; of a result in rows, those of the input that is read along the last axis that there is anything along. No length if there are none.
 Contiguous blocks_of(const Builder& b, int out, int reduction) {
   const Stage& st = b.at(out);
-  if (!st.layout.empty()) return st.layout.back().factor == contiguous(st).length ? contiguous(st) : Contiguous{};
+  const Contiguous run = contiguous(st);
+  if (!st.layout.empty()) return st.layout.back().factor == run.length ? run : Contiguous{};
   Contiguous found;
   if (st.op.axes.empty() || b.at(reduction).op.axes.size() != st.op.axes.size()) return found;
-  const ir::VarNode* last = b.at(reduction).op.axes.back().var.get();
+  const ir::VarNode* last = b.at(reduction).op.axes[static_cast<size_t>(run.axis)].var.get();
   ir::walk(schedule::whole_body(b.all(), reduction), [&](const ir::Expr& e) {
     const auto* l = ir::as<ir::LoadNode>(e);
     if (!l) return;
     for (const Stage& source : b.all())
       if (source.op.output.get() == l->buffer.get() && !source.layout.empty() && l->indices[static_cast<size_t>(source.layout.back().dim)].get() == last)
-        found = {static_cast<int>(st.op.axes.size()) - 1, source.layout.back().factor};
+        found = {run.axis, source.layout.back().factor};
   });
   return found;
 }

@@ -322,13 +322,15 @@ void schedule_transpose(Builder& b, int stage, const ir::Expr& body, int across,
 
 /// The run of neighbours along the last axis that reads do not take apart: where places come from the axis divided by a number and what is left of it, that number. Vectors within such
 /// runs need no division for each element.
-int64_t unbroken_run(const ir::Expr& body, const te::Axis& last) {
+int64_t unbroken_run(const ir::Expr& body, const std::vector<te::Axis>& axes) {
+  const te::Axis& last = axes.back();
   int64_t run = last.extent;
-  ir::walk(body, [&](const ir::Expr& e) {
-    const auto* n = ir::as<ir::BinaryNode>(e);
-    if (!n || (n->op != ir::BinaryOp::floor_div && n->op != ir::BinaryOp::floor_mod) || n->a.get() != last.var.get()) return;
-    if (const auto by = ir::as_int(n->b); by && *by > 1) run = std::gcd(run, *by);
-  });
+  for (const Read& r : reads_of(body, axes))
+    ir::walk(r.address, [&](const ir::Expr& e) {
+      const auto* n = ir::as<ir::BinaryNode>(e);
+      if (!n || (n->op != ir::BinaryOp::floor_div && n->op != ir::BinaryOp::floor_mod) || n->a.get() != last.var.get()) return;
+      if (const auto by = ir::as_int(n->b); by && *by > 1) run = std::gcd(run, *by);
+    });
   return run;
 }
 
@@ -387,7 +389,7 @@ int schedule_elementwise(Builder& b, int stage, const Target& target) {
   if (first + 1 < axes.size()) run = b.fuse(stage, std::vector<ir::Var>(outer.begin() + static_cast<std::ptrdiff_t>(first), outer.end()));
   outer.erase(outer.begin() + static_cast<std::ptrdiff_t>(first), outer.end());
 
-  const int64_t unbroken = first + 1 == axes.size() ? unbroken_run(body, axes.back()) : length;
+  const int64_t unbroken = first + 1 == axes.size() ? unbroken_run(body, axes) : length;
   const int64_t v = vector_length(4 * unbroken >= lanes ? unbroken : length, lanes), vectors = (length + v - 1) / v, pieces = pieces_for(target);
   if (rows >= pieces || vectors == 1) {
     std::vector<ir::Var> order = in_input_order(body, axes, outer);

@@ -136,6 +136,9 @@ void AnalyzerTest::cancelsFusedLoops() {
   QVERIFY(a.simplify((x * 7 + ir::floor_div(rest, ir::index(5))) * 5 + ir::floor_mod(rest, ir::index(5))).get() == f.get());
   QVERIFY(arith::same_atom(a.simplify(ir::floor_div(fe * 16 + ve, ir::index(16))), fe));
   QVERIFY(arith::same_atom(a.simplify(ir::floor_mod(fe * 32 + ve, ir::index(16))), ve));
+  // A vector of 16 lies inside each 64.
+  QCOMPARE(ir::print(a.simplify(ir::floor_div(fe * 16 + ve, ir::index(64)))), ir::print(ir::floor_div(fe, ir::index(4))));
+  QCOMPARE(ir::print(a.simplify(ir::floor_mod(fe * 16 + ve, ir::index(64)))), ir::print(ir::floor_mod(fe, ir::index(4)) * 16 + ve));
 }
 
 void AnalyzerTest::usesFacts() {

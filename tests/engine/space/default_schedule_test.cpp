@@ -369,6 +369,20 @@ std::vector<Case> cases() {
        {"resized, few columns", resized({2, 5, 6, 3}, 9, 5, 4)},
        {"resized from blocks", resized({1, 37, 6, 9}, 8, 35, 2), {in_blocks(0, 4, 16)}},
        {"resized between blocks", resized({1, 32, 6, 9}, 8, 21, 2), {in_blocks(0, 4, 16), in_blocks(-1, 4, 16)}},
+       {"a mean of what lies in blocks, dimensions of one behind it",
+        [](Net& n) {
+          return n.op("reduce_mean", {n.op("gelu", {n.input({2, 40, 6, 7})})}, {{"axes", Dims{2, 3}}, {"keepdims", int64_t{1}}});
+        },
+        {in_blocks(0, 4, 16)}},
+       {"heads joined",
+        [](Net& n) {
+          return n.op("reshape", {n.op("transpose", {n.input({1, 8, 12, 50})}, {{"perm", Dims{0, 3, 1, 2}}})}, {{"shape", Dims{50, 96}}});
+        }},
+       {"heads of 64 channels to blocks",
+        [](Net& n) {
+          return n.op("reshape", {n.op("transpose", {n.input({1, 3, 42, 64})}, {{"perm", Dims{0, 1, 3, 2}}})}, {{"shape", Dims{1, 192, 6, 7}}});
+        },
+        {in_blocks(-1, 4, 16)}},
        {"from blocks, short rows",
         [](Net& n) {
           return n.op("relu", {n.input({1, 16, 1, 3})});
@@ -427,6 +441,8 @@ class DefaultScheduleTest : public QObject {
   void fallback_points_are_valid();
   void blocks_on_both_sides();
   void a_column_is_no_transpose();
+  void joined_rows_are_transposed();
+  void means_of_blocks_are_vectors();
   void rows_that_are_looked_up_are_made_once();
   void keep_results_data();
   void keep_results();
@@ -483,6 +499,28 @@ void DefaultScheduleTest::a_column_is_no_transpose() {
   for (const int64_t columns : {1, 2}) {
     const std::string steps = schedule::print_steps(by_rule(columns));
     QVERIFY2((steps.find("unroll") != std::string::npos) == (columns > 1), steps.c_str());  // rows of a square block
+  }
+}
+
+/// Heads and their channels, which a reshape joins, are the rows of one transposition.
+void DefaultScheduleTest::joined_rows_are_transposed() {
+  const Target target = parse_target("llvm -mcpu=x86-64-v3 -num-cores=1").value();
+  const Make joined = [](Net& n) {
+    return n.op("reshape", {n.op("transpose", {n.input({1, 8, 12, 64})}, {{"perm", Dims{0, 3, 1, 2}}})}, {{"shape", Dims{64, 96}}});
+  };
+  const std::string steps = schedule::print_steps(space::rule_schedule(dag_of(joined), target, {}).value());
+  QVERIFY2(steps.find("unroll") != std::string::npos, steps.c_str());  // rows of a square block
+}
+
+/// Whatever dimensions of one element follow the channels.
+void DefaultScheduleTest::means_of_blocks_are_vectors() {
+  const Target target = parse_target("llvm -mcpu=x86-64-v3 -num-cores=1").value();
+  for (const int64_t keep : {0, 1}) {
+    const te::DagPtr dag = dag_of([&](Net& n) {
+      return n.op("reduce_mean", {n.op("sigmoid", {n.input({1, 48, 7, 7})})}, {{"axes", Dims{2, 3}}, {"keepdims", keep}});
+    });
+    const std::string steps = schedule::print_steps(space::rule_schedule(dag, target, {in_blocks(0, 4, 8)}).value());
+    QVERIFY2(steps.find("factors=[3, 8]") != std::string::npos && steps.find("vectorize(sum") != std::string::npos, steps.c_str());
   }
 }
 
