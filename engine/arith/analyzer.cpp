@@ -28,6 +28,16 @@ int64_t mul_bound(int64_t a, int64_t factor, int64_t inf) {
   return __builtin_mul_overflow(a, factor, &out) ? inf : out;
 }
 
+/// One lane of a vector that is a sum of ramps and of what is the same in all lanes; nothing of others.
+std::optional<Expr> lane_of(const Expr& e, int lane) {
+  if (const auto* r = as<ir::RampNode>(e)) return r->base + r->stride * ir::index(lane);
+  if (const auto* b = as<ir::BroadcastNode>(e)) return b->value;
+  const auto* n = as<ir::BinaryNode>(e);
+  if (!n || (n->op != BinaryOp::add && n->op != BinaryOp::sub)) return std::nullopt;
+  const auto a = lane_of(n->a, lane), b = lane_of(n->b, lane);
+  return a && b ? std::optional(ir::binary(n->op, *a, *b)) : std::nullopt;
+}
+
 bool is_index(const Expr& e) { return e->dtype == ir::kIndex; }
 
 /// How often to take `fact` away from l so that its first term goes, at least once.
@@ -319,6 +329,17 @@ Expr Analyzer::simplify_comparison(const ir::BinaryNode& n, const Expr& e) const
   return a.same_as(n.a) && b.same_as(n.b) ? e : ir::binary(n.op, a, b);
 }
 
+std::optional<bool> Analyzer::same_in_all_lanes(const ir::BinaryNode& n) const {
+  // What grows or shrinks evenly from lane to lane is known to be below a limit in all of them if it is in the first and the last.
+  const auto in_lane = [&](int lane) -> std::optional<bool> {
+    const auto a = lane_of(n.a, lane), b = lane_of(n.b, lane);
+    return a && b ? decided(ir::binary(n.op, *a, *b)) : std::nullopt;
+  };
+  if (n.op != BinaryOp::lt && n.op != BinaryOp::le) return std::nullopt;
+  const auto first = in_lane(0);
+  return first == in_lane(n.a->dtype.lanes - 1) ? first : std::nullopt;
+}
+
 Expr Analyzer::simplify_min_max(const ir::BinaryNode& n, const Expr& e) const {
   Linear d = linear(n.a);
   d.add(linear(n.b), -1);
@@ -348,12 +369,20 @@ Expr Analyzer::simplify(const Expr& e) const {
   }
   if (const auto* b = as<ir::BinaryNode>(e)) {
     if (ir::is_comparison(b->op) && is_index(b->a)) return simplify_comparison(*b, e);
+    if (ir::is_comparison(b->op) && !b->a->dtype.is_scalar() && b->a->dtype.element() == ir::kIndex)
+      if (const auto v = same_in_all_lanes(*b)) return ir::broadcast(ir::bool_imm(*v), b->a->dtype.lanes);
   }
-  if (const auto* s = as<ir::SelectNode>(e); s && s->cond->dtype.is_scalar()) {
-    const Expr c = simplify(s->cond);
-    if (const auto v = ir::as_int(c)) return simplify(*v ? s->if_true : s->if_false);
+  if (const auto* s = as<ir::SelectNode>(e)) {
+    if (const auto v = decided(s->cond)) return simplify(*v ? s->if_true : s->if_false);
   }
   return ir::map_children(e, [&](const Expr& c) { return simplify(c); });
+}
+
+std::optional<bool> Analyzer::decided(const Expr& cond) const {
+  const Expr c = simplify(cond);
+  const auto* all = as<ir::BroadcastNode>(c);
+  const auto v = ir::as_int(all ? all->value : c);
+  return v ? std::optional(*v != 0) : std::nullopt;
 }
 
 bool Analyzer::prove(const Expr& cond) const { return ir::is_int(simplify(cond), 1); }

@@ -30,6 +30,8 @@ class Analyzer {
   Bounds bounds(const Linear& l) const;
   /// An equal expression in canonical form; the same handle if it was canonical already. Idempotent.
   ir::Expr simplify(const ir::Expr& e) const;
+  /// What a condition says, if it is known to say the same always, and in all lanes.
+  std::optional<bool> decided(const ir::Expr& cond) const;
   /// True if the condition certainly holds; false means "not known".
   bool prove(const ir::Expr& cond) const;
   /// The sum-of-products form of an index expression, with every atom simplified.
@@ -51,6 +53,8 @@ class Analyzer {
   Linear mod_linear(Linear x, int64_t c) const;
   std::optional<ir::Expr> tightened(const Linear& non_positive) const;
   ir::Expr simplify_comparison(const ir::BinaryNode& n, const ir::Expr& e) const;
+  /// What a comparison of vectors says, if it is known to say the same in all lanes.
+  std::optional<bool> same_in_all_lanes(const ir::BinaryNode& n) const;
   ir::Expr simplify_min_max(const ir::BinaryNode& n, const ir::Expr& e) const;
 
   std::unordered_map<const ir::VarNode*, Bounds> ranges_;

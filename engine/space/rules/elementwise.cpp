@@ -82,26 +82,33 @@ int crossing_axis(const Builder& b, const ir::Expr& body, const std::vector<te::
   return -1;
 }
 
-/// The last axis along which an index moves, if it does so in steps of one; -1 if not.
-int walked_by(const arith::Analyzer& analyzer, const ir::Expr& index, const std::vector<te::Axis>& axes) {
-  int last = -1;
-  int64_t step = 0;
+/// Axes `from` to `axis`, one after the other, that count through the blocks an input's layout ends in.
+struct BlocksRead : Contiguous {
+  size_t from = 0;
+};
+
+/// The axes that an index counts through one by one, as those that channels are taken apart into; nothing if it does anything else.
+std::optional<BlocksRead> counted_by(const arith::Analyzer& analyzer, const ir::Expr& index, const std::vector<te::Axis>& axes) {
+  std::vector<int64_t> steps(axes.size(), 0);
   for (const auto& term : analyzer.linear(index).terms)
     for (size_t k = 0; k < axes.size(); ++k) {
-      const ir::VarNode* var = axes[k].var.get();
-      if (!ir::uses_var(term.atom, var)) continue;
-      if (term.atom.get() != var) return -1;
-      if (static_cast<int>(k) > last) {
-        last = static_cast<int>(k);
-        step = term.coeff;
-      }
+      if (!ir::uses_var(term.atom, axes[k].var.get())) continue;
+      if (term.atom.get() != axes[k].var.get()) return std::nullopt;
+      steps[k] = term.coeff;
     }
-  return step == 1 ? last : -1;
+  size_t last = axes.size();
+  while (last > 0 && steps[last - 1] == 0) --last;
+  if (last == 0 || steps[--last] != 1) return std::nullopt;
+  BlocksRead found;
+  found.axis = static_cast<int>(last);
+  found.length = axes[last].extent;
+  for (found.from = last; found.from > 0 && steps[found.from - 1] == found.length; --found.from) found.length *= axes[found.from - 1].extent;
+  return found;
 }
 
-/// The axis whose blocks an input's layout ends in, with their length, where vectors along the output's last axis would stride over the blocks of that input.
-std::optional<Contiguous> blocks_of_input(const Builder& b, const ir::Expr& body, const std::vector<te::Axis>& axes) {
-  std::optional<Contiguous> found;
+/// The blocks that an input's layout ends in, where vectors along the output's last axis would stride over them.
+std::optional<BlocksRead> blocks_of_input(const Builder& b, const ir::Expr& body, const std::vector<te::Axis>& axes) {
+  std::optional<BlocksRead> found;
   arith::Analyzer analyzer;
   for (const te::Axis& a : axes) analyzer.bind(a.var.get(), {0, a.extent - 1});
   ir::walk(body, [&](const ir::Expr& e) {
@@ -111,8 +118,15 @@ std::optional<Contiguous> blocks_of_input(const Builder& b, const ir::Expr& body
       if (st.op.output.get() != l->buffer.get() || st.layout.empty()) continue;
       const auto [dim, length] = st.layout.back();
       if (length < 4 || length > kMaxBlock || (length & (length - 1)) != 0) continue;
-      const int k = walked_by(analyzer, l->indices[static_cast<size_t>(dim)], axes);
-      if (k >= 0 && k + 1 < static_cast<int>(axes.size()) && axes[static_cast<size_t>(k)].extent >= length) found = {k, length};
+      auto counted = counted_by(analyzer, l->indices[static_cast<size_t>(dim)], axes);
+      if (!counted || counted->axis + 1 >= static_cast<int>(axes.size())) continue;
+      const auto last = static_cast<size_t>(counted->axis);
+      if (axes[last].extent >= length)
+        counted->from = last;  // one axis holds whole blocks
+      else if (counted->length < length)
+        continue;
+      counted->length = length;
+      found = counted;
     }
   });
   return found;
@@ -158,10 +172,10 @@ bool takes_rows(const Builder& b, int stage, const ir::Expr& body, const std::ve
 }
 
 /// The blocks of what rows are made of that a stage looks up.
-std::optional<Contiguous> blocks_of_rows(const Builder& b, int stage, const ir::Expr& body, const std::vector<te::Axis>& axes) {
+std::optional<BlocksRead> blocks_of_rows(const Builder& b, int stage, const ir::Expr& body, const std::vector<te::Axis>& axes) {
   for (int i = 0; i < stage; ++i)
     if (takes_rows(b, i, body, axes))
-      if (const auto blocks = blocks_of_input(b, schedule::whole_body(b.all(), i), b.at(i).op.axes)) return blocks;
+      if (const auto blocks = blocks_of_input(b, schedule::whole_body(b.all(), i), b.at(i).op.axes); blocks && blocks->from == static_cast<size_t>(blocks->axis)) return blocks;
   return std::nullopt;
 }
 
@@ -180,22 +194,36 @@ void compute_rows(Builder& b, int stage, const ir::Expr& body, const std::vector
   }
 }
 
+/// The axes behind those of the blocks that are one run in memory, by the first of them.
+size_t run_begin(const ir::Expr& body, const std::vector<te::Axis>& axes, const BlocksRead& blocks) {
+  const size_t behind = static_cast<size_t>(blocks.axis) + 1;
+  return behind + joined_from(body, std::vector<te::Axis>(axes.begin() + static_cast<std::ptrdiff_t>(behind), axes.end()));
+}
+/// Its elements.
+int64_t last_run(const ir::Expr& body, const std::vector<te::Axis>& axes, const BlocksRead& blocks) {
+  int64_t n = 1;
+  for (size_t k = run_begin(body, axes, blocks); k < axes.size(); ++k) n *= axes[k].extent;
+  return n;
+}
+
 /// An input in blocks, an output in rows: as many vectors along the last axes as a block has elements are made together, from whole blocks. Where the places in a
 /// row are looked up, each block is computed at its place and blocks are turned into rows afterwards.
-int schedule_unblocked(Builder& b, int stage, const ir::Expr& body, const Contiguous& blocks, const Target& target) {
+int schedule_unblocked(Builder& b, int stage, const ir::Expr& body, const BlocksRead& blocks, const Target& target) {
   const std::vector<te::Axis> axes = b.at(stage).op.axes;
   const bool kept = is_output(b, stage) && looks_up(body, axes.back().var);
   const int at_places = kept ? b.cache_write(stage, "local") : -1;
   if (at_places >= 0) stage = at_places + 1;
   const std::vector<ir::Var> loops = b.loops(stage);
   const auto axis = static_cast<size_t>(blocks.axis);
-  const size_t first = axis + 1 + joined_from(body, std::vector<te::Axis>(axes.begin() + blocks.axis + 1, axes.end()));
+  const size_t first = run_begin(body, axes, blocks);
   const ir::Var run =
       first + 1 < loops.size() ? b.fuse(stage, std::vector<ir::Var>(loops.begin() + static_cast<std::ptrdiff_t>(first), loops.end())) : loops.back();
-  const auto rows = b.split(stage, loops[axis], {blocks.length});
+  const auto counting = loops.begin() + static_cast<std::ptrdiff_t>(blocks.from), after = loops.begin() + static_cast<std::ptrdiff_t>(axis) + 1;
+  const auto rows = b.split(stage, blocks.from < axis ? b.fuse(stage, std::vector<ir::Var>(counting, after)) : loops[axis], {blocks.length});
   const auto columns = b.split(stage, run, {blocks.length});
-  std::vector<ir::Var> outer(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(first));
-  outer[axis] = rows[0];
+  std::vector<ir::Var> outer(loops.begin(), counting);
+  outer.push_back(rows[0]);
+  outer.insert(outer.end(), after, loops.begin() + static_cast<std::ptrdiff_t>(first));
   std::vector<ir::Var> order = outer;
   order.insert(order.end(), {columns[0], rows[1], columns[1]});
   b.reorder(stage, order);
@@ -374,10 +402,11 @@ int schedule_elementwise(Builder& b, int stage, const Target& target) {
 
   const std::vector<te::Axis> axes = b.at(stage).op.axes;
   const ir::Expr body = schedule::whole_body(b.all(), stage);
-  std::optional<Contiguous> blocks = blocks_of_input(b, body, axes);
+  std::optional<BlocksRead> blocks = blocks_of_input(b, body, axes);
   if (!blocks) blocks = blocks_of_rows(b, stage, body, axes);
-  if (blocks && lanes > 1 && axes.back().extent >= blocks->length)
-    return schedule_unblocked(b, stage, body, *blocks, target);
+  // Blocks that are computed at places which a table says are those of one axis.
+  if (blocks && blocks->from < static_cast<size_t>(blocks->axis) && looks_up(body, axes.back().var)) blocks.reset();
+  if (blocks && lanes > 1 && last_run(body, axes, *blocks) >= blocks->length) return schedule_unblocked(b, stage, body, *blocks, target);
   const size_t first = joined_from(body, axes);
   if (const int across = crossing_axis(b, body, axes, axes.size() - 1); across >= 0 && static_cast<size_t>(across) < first && lanes > 1) {
     schedule_transpose(b, stage, body, across, first, target);

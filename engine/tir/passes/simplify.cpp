@@ -37,7 +37,7 @@ class Simplifier {
 
   Stmt branch(const Stmt& s, const IfNode& n) {
     const Expr c = conjunction(n.cond);
-    if (const auto v = ir::as_int(c)) return *v ? stmt(n.then_body) : n.else_body ? stmt(*n.else_body) : nop();
+    if (const auto v = analyzer_.decided(c)) return *v ? stmt(n.then_body) : n.else_body ? stmt(*n.else_body) : nop();
     const bool mask = !c->dtype.is_scalar();  // holds in some lanes only
     const size_t mark = mask ? 0 : analyzer_.push_fact(c);
     const Stmt t = stmt(n.then_body);

@@ -136,6 +136,17 @@ void AnalyzerTest::cancelsFusedLoops() {
   QVERIFY(a.simplify((x * 7 + ir::floor_div(rest, ir::index(5))) * 5 + ir::floor_mod(rest, ir::index(5))).get() == f.get());
   QVERIFY(arith::same_atom(a.simplify(ir::floor_div(fe * 16 + ve, ir::index(16))), fe));
   QVERIFY(arith::same_atom(a.simplify(ir::floor_mod(fe * 32 + ve, ir::index(16))), ve));
+  // Three loops that were fused and split into vectors, two of which are no multiples of them.
+  arith::Analyzer vectors;
+  vectors.bind(f.get(), {0, 783});
+  vectors.bind(v.get(), {0, 15});
+  const Expr y = fe * 16 + ve;
+  const Expr apart = ir::floor_div(y, ir::index(784)) * 784 + ir::floor_mod(ir::floor_div(y, ir::index(28)), ir::index(28)) * 28 + ir::floor_mod(y, ir::index(28));
+  QCOMPARE(ir::print(vectors.simplify(apart)), ir::print(y));
+  // Each by itself first, as they are where an array has several dimensions.
+  const Expr each = vectors.simplify(ir::floor_div(y, ir::index(784))) * 784 + vectors.simplify(ir::floor_mod(ir::floor_div(y, ir::index(28)), ir::index(28))) * 28 +
+                    vectors.simplify(ir::floor_mod(y, ir::index(28)));
+  QCOMPARE(ir::print(vectors.simplify(each)), ir::print(y));
   // A vector of 16 lies inside each 64.
   QCOMPARE(ir::print(a.simplify(ir::floor_div(fe * 16 + ve, ir::index(64)))), ir::print(ir::floor_div(fe, ir::index(4))));
   QCOMPARE(ir::print(a.simplify(ir::floor_mod(fe * 16 + ve, ir::index(64)))), ir::print(ir::floor_mod(fe, ir::index(4)) * 16 + ve));

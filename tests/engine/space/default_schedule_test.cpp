@@ -355,6 +355,16 @@ std::vector<Case> cases() {
           return n.op("reshape", {n.input({1, 42, 37})}, {{"shape", Dims{2, 21, 37}}});
         },
         {in_blocks(0, 3, 16)}},
+       {"channels in blocks, counted by two dimensions, neither of a block's length",
+        [](Net& n) {
+          return n.op("reshape", {n.input({2, 40, 6, 7})}, {{"shape", Dims{2, 8, 5, 6, 7}}});
+        },
+        {in_blocks(0, 4, 16)}},
+       {"channels in blocks, counted by three dimensions, short rows",
+        [](Net& n) {
+          return n.op("relu", {n.op("reshape", {n.input({1, 48, 5, 5})}, {{"shape", Dims{1, 2, 12, 2, 5, 5}}})});
+        },
+        {in_blocks(0, 4, 16)}},
        {"a part of the channels of blocks",
         [](Net& n) {
           return n.op("relu", {n.op("slice", {n.input({1, 48, 5, 7})}, {{"starts", Dims{0, 5, 0, 0}}, {"sizes", Dims{1, 38, 5, 7}}})});
@@ -442,6 +452,7 @@ class DefaultScheduleTest : public QObject {
   void blocks_on_both_sides();
   void a_column_is_no_transpose();
   void joined_rows_are_transposed();
+  void blocks_become_rows_together();
   void means_of_blocks_are_vectors();
   void rows_that_are_looked_up_are_made_once();
   void keep_results_data();
@@ -510,6 +521,16 @@ void DefaultScheduleTest::joined_rows_are_transposed() {
   };
   const std::string steps = schedule::print_steps(space::rule_schedule(dag_of(joined), target, {}).value());
   QVERIFY2(steps.find("unroll") != std::string::npos, steps.c_str());  // rows of a square block
+}
+
+/// As images of groups of channels are, for which a block holds several or parts of them.
+void DefaultScheduleTest::blocks_become_rows_together() {
+  const Target target = parse_target("llvm -mcpu=x86-64-v3 -num-cores=1").value();
+  for (const Dims& shape : {Dims{1, 16, 2, 9, 9}, Dims{1, 2, 16, 9, 9}, Dims{1, 32, 3, 27}, Dims{4, 2, 4, 81}}) {
+    const te::DagPtr dag = dag_of([&](Net& n) { return n.op("reshape", {n.input({1, 32, 9, 9})}, {{"shape", shape}}); });
+    const std::string steps = schedule::print_steps(space::rule_schedule(dag, target, {in_blocks(0, 4, 8)}).value());
+    QVERIFY2(steps.find("unroll") != std::string::npos, steps.c_str());  // a block's channels, each a row
+  }
 }
 
 /// Whatever dimensions of one element follow the channels.
