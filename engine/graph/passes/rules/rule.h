@@ -48,6 +48,10 @@ class Site {
     TW_TRY(const std::vector<int> out, b_.node(d.op, d.inputs, d.attrs, name_ + suffix));
     return out[0];
   }
+  /// A node only where the shape is another one.
+  Expected<int> reshaped(int v, const std::vector<int64_t>& shape, const std::string& suffix) {
+    return type(v).shape == shape ? Expected<int>(v) : add_node(reshape_of(v, shape), suffix);
+  }
 
  private:
   const Value& value(int v) const { return b_.graph().values[static_cast<size_t>(v)]; }
@@ -72,6 +76,8 @@ std::span<const Rule> arithmetic();
 std::span<const Rule> normalisation();
 /// What is left of quantising and dequantising again.
 std::span<const Rule> quantisation();
+/// Products of matrices in another form.
+std::span<const Rule> products();
 /// Scattering to places that are constants.
 std::span<const Rule> scattering();
 

@@ -60,11 +60,6 @@ Dims joined(Dims a, const Dims& b) {
 }
 
 Draft slice_of(int v, const Dims& starts, const Dims& sizes) { return {"slice", {v}, Attrs{{{"starts", starts}, {"sizes", sizes}}}}; }
-Expected<int> reshaped(Site& s, int v, const Dims& shape, const char* suffix) {
-  if (s.type(v).shape == shape) return v;
-  return s.add_node(reshape_of(v, shape), suffix);
-}
-
 /// The name of the operator that combines data and update; empty where the update replaces the data.
 std::string combination(const Site& s) {
   const std::string r = s.draft().attrs.text("reduction", "none");
@@ -75,7 +70,7 @@ std::string combination(const Site& s) {
 Expected<Outcome> placed_box(Site& s, const Landing& l, const Box& box) {
   Dims starts = joined(box.starts, Dims(l.inner.size(), 0)), sizes = joined(box.sizes, l.inner);
   const Dims& shape = s.result().shape;
-  TW_TRY(int v, reshaped(s, s.input(2), sizes, ".updates"));
+  TW_TRY(int v, s.reshaped(s.input(2), sizes, ".updates"));
   if (const std::string op = combination(s); !op.empty()) {
     TW_TRY(const int old, s.add_node(slice_of(s.input(0), starts, sizes), ".old"));
     TW_TRY(v, s.add_node({op, {old, v}}, ".combined"));
@@ -119,9 +114,9 @@ Expected<Outcome> placed_by_table(Site& s, const Landing& l) {
     table.set_int(i, std::max<int64_t>(0, update[static_cast<size_t>(i)]));
     hit.set_int(i, update[static_cast<size_t>(i)] >= 0);
   }
-  TW_TRY(const int rows, reshaped(s, s.input(2), joined({static_cast<int64_t>(l.places.size())}, l.inner), ".updates"));
+  TW_TRY(const int rows, s.reshaped(s.input(2), joined({static_cast<int64_t>(l.places.size())}, l.inner), ".updates"));
   TW_TRY(const int gathered, s.add_node({"gather", {rows, s.add_constant(std::move(table))}, Attrs{{{"axis", int64_t{0}}}}}, ".gathered"));
-  TW_TRY(int v, reshaped(s, gathered, s.result().shape, ".placed"));
+  TW_TRY(int v, s.reshaped(gathered, s.result().shape, ".placed"));
   if (!op.empty()) {
     TW_TRY(v, s.add_node({op, {s.input(0), v}}, ".combined"));
   }

@@ -139,6 +139,16 @@ const Case kCases[] = {
        return neg(n, slice(n, x, {1, 0, 0}, {2, 3, 4}, {-1, 1, 1}));
      },
      "slice neg"},
+    {"convolution of single pixels with computed weights",
+     [](Net& n, int x) {
+       return n.op("conv1d", {x, reshape(n, slice(n, x, {1, 0, 0}, {1, 3, 4}), {4, 3, 1}), n.weight({4})});
+     },
+     "slice reshape reshape matmul reshape add"},
+    {"other convolutions with computed weights stay",
+     [](Net& n, int x) {
+       return n.op("conv1d", {x, reshape(n, slice(n, x, {1, 0, 0}, {1, 3, 4}), {2, 3, 2})});
+     },
+     "slice reshape conv1d"},
     {"slice of one operand",
      [](Net& n, int x) {
        return slice(n, n.op("concat", {x, neg(n, x)}, attr("axis", int64_t{1})), {0, 3, 0}, {2, 2, 4});
