@@ -2,6 +2,7 @@
 #include "engine/api/layouts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/graph/op.h"
 
@@ -14,6 +15,45 @@ bool keeps_layout(const graph::Graph& g, const graph::Group& group) {
     return kind <= graph::FusionKind::broadcast || kind == graph::FusionKind::out_elementwise_fusable || op == "concat" || op == "slice" || op == "pad";
   });
 }
+
+namespace {
+
+/// The layout of what a group reads before its one reduction, whose result, perhaps after elementwise work, is to lie in `wanted`: the same blocks of a dimension that is not reduced.
+std::optional<Layout> before_reduction(const graph::Graph& g, const graph::Group& group, const Layout& wanted) {
+  const graph::Node* reduction = nullptr;
+  for (const int n : group.nodes) {
+    const graph::Node& node = g.nodes[static_cast<size_t>(n)];
+    if (node.op.starts_with("reduce_")) {
+      if (std::exchange(reduction, &node) != nullptr) return std::nullopt;
+    } else if (graph::find_op(node.op)->fusion > graph::FusionKind::broadcast) {
+      return std::nullopt;
+    }
+  }
+  if (reduction == nullptr) return std::nullopt;
+  const size_t rank = g.values[static_cast<size_t>(reduction->inputs[0])].type.shape.size();
+  std::vector<bool> reduced(rank, false);
+  std::vector<int64_t> axes = reduction->attrs.integers("axes", {});
+  if (axes.empty()) return std::nullopt;  // over all of them
+  for (const int64_t a : axes) reduced[static_cast<size_t>(a < 0 ? a + static_cast<int64_t>(rank) : a)] = true;
+  const bool keeps = reduction->attrs.integer("keepdims", 1) != 0;
+  std::vector<int> from;  // dimension of the operand, by that of the result
+  for (size_t d = 0; d < rank; ++d)
+    if (keeps || !reduced[d]) from.push_back(static_cast<int>(d));
+  Layout out;
+  for (size_t d = 0; d < rank; ++d) out.push_back({static_cast<int>(d), 0});
+  for (size_t k = 0; k < wanted.size(); ++k) {
+    const runtime::LayoutPiece& p = wanted[k];
+    if (p.dim < 0 || p.dim >= static_cast<int>(from.size())) return std::nullopt;
+    if (p.factor == 0 && p.dim != static_cast<int>(k)) return std::nullopt;  // dimensions in another order
+    if (p.factor == 0) continue;
+    const int dim = from[static_cast<size_t>(p.dim)];
+    if (reduced[static_cast<size_t>(dim)]) return std::nullopt;
+    out.push_back({dim, p.factor});
+  }
+  return out.size() > rank ? std::optional(out) : std::nullopt;
+}
+
+}  // namespace
 
 bool fits(const Layout& layout, const graph::TensorType& type) {
   std::vector<int64_t> inner(type.shape.size(), 1);
@@ -36,7 +76,10 @@ std::vector<std::optional<Layout>> wanted_layouts(const graph::Graph& g, const g
   for (size_t i = p.groups.size(); i-- > 0;) {
     const graph::Group& group = p.groups[i];
     std::optional<Layout> passed_on;
-    if (!fixed[i] && keeps_layout(g, group) && group.outputs.size() == 1) passed_on = wanted[static_cast<size_t>(group.outputs[0])];
+    if (!fixed[i] && group.outputs.size() == 1) {
+      passed_on = wanted[static_cast<size_t>(group.outputs[0])];
+      if (passed_on && !keeps_layout(g, group)) passed_on = before_reduction(g, group, *passed_on);
+    }
     for (size_t k = 0; k < group.inputs.size(); ++k) {
       const graph::Value& value = g.values[static_cast<size_t>(group.inputs[k])];
       std::optional<Layout>& w = wanted[static_cast<size_t>(group.inputs[k])];

@@ -5,7 +5,7 @@
 
 namespace tw::api {
 
-/// For every value, the layout that a reader from a template wants it in, looking through groups scheduled by rule; nothing if none cares.
+/// For every value, the layout that a reader from a template wants it in, looking through groups scheduled by rule, reductions among them; nothing if none cares.
 /// `fixed` holds the argument layouts of each group whose schedule comes from a template and nothing for the others.
 std::vector<std::optional<Layout>> wanted_layouts(const graph::Graph& g, const graph::Partition& p,
                                                   const std::vector<std::optional<std::vector<Layout>>>& fixed);

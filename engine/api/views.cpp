@@ -2,6 +2,8 @@
 #include "engine/api/views.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace tw::api {
 
@@ -56,8 +58,33 @@ class Elider {
     return false;
   }
 
+  /// How memory walks through the elements in row-major order: counts and steps, outermost first, with as few of them as can say it. Nothing where blocks have padding.
+  std::optional<std::vector<std::pair<int64_t, int64_t>>> walk(int a) {
+    const std::vector<int64_t>& shape = value(a).type.shape;
+    std::vector<int64_t> step(shape.size(), 1), inner(shape.size(), 1);
+    for (size_t d = shape.size(); d-- > 1;) step[d - 1] = step[d] * shape[d];
+    Layout layout = array(a).layout;
+    if (layout.empty())
+      for (size_t d = 0; d < shape.size(); ++d) layout.push_back({static_cast<int>(d), 0});
+    std::vector<std::pair<int64_t, int64_t>> out;  // innermost first
+    for (size_t k = layout.size(); k-- > 0;) {
+      const auto d = static_cast<size_t>(layout[k].dim);
+      if (shape[d] % (inner[d] * std::max<int64_t>(1, layout[k].factor)) != 0) return std::nullopt;
+      const int64_t count = layout[k].factor ? layout[k].factor : shape[d] / inner[d], by = step[d] * inner[d];
+      inner[d] *= count;
+      if (count == 1) continue;
+      if (!out.empty() && by == out.back().first * out.back().second)
+        out.back().first *= count;
+      else
+        out.emplace_back(count, by);
+    }
+    std::reverse(out.begin(), out.end());
+    return out;
+  }
+
   bool elide_reshape(int from, int to) {
-    if (!array(from).layout.empty() || !array(to).layout.empty()) return false;
+    const auto before = walk(from), after = walk(to);
+    if (!before || before != after) return false;
     if (is_end(g_.outputs, to)) {
       if (is_fixed(from) || array(from).base >= 0 || has_parts(from)) return false;
       become(from, to);

@@ -148,6 +148,25 @@ class ViewsTest : public QObject {
     }
   }
 
+  /// As where networks weigh parts of their channels against each other: between convolutions they stay in blocks, and taking them apart moves nothing.
+  void channelsTakenApartStayInBlocks() {
+    const Target target = parse_target("llvm -mcpu=x86-64-v3 -num-cores=1").value();
+    for (const int64_t keeps : {0, 1}) {
+      graph::testing::Net n;
+      const int x = n.op("relu", {n.conv(n.input({1, 16, 9, 9}), 16, 64)});
+      const int parts = n.op("reshape", {x}, graph::Attrs{{{"shape", Dims{1, 2, 32, 9, 9}}}});
+      const int sum = n.op("reduce_sum", {n.op("mul", {parts, n.weight({1, 2, 32, 1, 1})})}, graph::Attrs{{{"axes", Dims{1}}, {"keepdims", keeps}}});
+      const int joined = keeps ? n.op("reshape", {sum}, graph::Attrs{{{"shape", Dims{1, 32, 9, 9}}}}) : sum;
+      const graph::Graph g = n.finish({n.conv(joined, 32, 16)});
+      const runtime::Executable e = api::testing::compiled(g, target);
+      std::string calls;
+      for (const runtime::Call& c : e.calls) calls += c.name + " ";
+      // The input and the output change their layouts.
+      if (!keeps) QCOMPARE(QString::fromStdString(calls), QStringLiteral("layout_of_x fused_conv2d_relu fused_mul_reduce_sum fused_conv2d layout_of_conv2d_1.out "));
+      QCOMPARE(api::testing::wrong(g, e), std::string());
+    }
+  }
+
   /// Whatever is left out of the plan as a copy of bytes, the network computes what its operators say.
   void randomViews() {
     const Target target = host_target();
