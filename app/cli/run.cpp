@@ -181,7 +181,7 @@ Expected<Profile> make_profile(const runtime::Executable& e, const CallProfile& 
 std::string reason_of(const ProfileRow& c) {
   constexpr double kOperations = 12;  // that a value of a function takes, about; the roofline counts one
   if (!c.place.reason.empty() || c.seconds <= measure::kWorthALook || c.least_s >= measure::kLowShare * c.seconds) return c.place.reason;
-  if (c.call->function_calls * kOperations < c.call->flops) return {};
+  if (c.call->function_calls == 0 || c.call->function_calls * kOperations < c.call->flops) return {};
   return fmt::format("{:.0f} values of functions such as exp, {:.2f} ns each", c.call->function_calls, c.seconds / c.call->function_calls * 1e9);
 }
 
