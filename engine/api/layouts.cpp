@@ -32,13 +32,14 @@ std::optional<Layout> before_reduction(const graph::Graph& g, const graph::Group
   if (reduction == nullptr) return std::nullopt;
   const size_t rank = g.values[static_cast<size_t>(reduction->inputs[0])].type.shape.size();
   std::vector<bool> reduced(rank, false);
-  std::vector<int64_t> axes = reduction->attrs.integers("axes", {});
+  const std::vector<int64_t> axes = reduction->attrs.integers("axes", {});
   if (axes.empty()) return std::nullopt;  // over all of them
   for (const int64_t a : axes) reduced[static_cast<size_t>(a < 0 ? a + static_cast<int64_t>(rank) : a)] = true;
   const bool keeps = reduction->attrs.integer("keepdims", 1) != 0;
   std::vector<int> from;  // dimension of the operand, by that of the result
   for (size_t d = 0; d < rank; ++d)
     if (keeps || !reduced[d]) from.push_back(static_cast<int>(d));
+  if (from.size() != g.values[static_cast<size_t>(group.outputs[0])].type.shape.size()) return std::nullopt;
   Layout out;
   for (size_t d = 0; d < rank; ++d) out.push_back({static_cast<int>(d), 0});
   for (size_t k = 0; k < wanted.size(); ++k) {
