@@ -14,13 +14,21 @@ namespace tw::space {
   X(conv2d_nchwc)           \
   X(conv2d_bytes)           \
   X(conv2d_transpose_nchwc) \
+  X(conv1d_transpose_nchwc) \
+  X(conv3d_transpose_nchwc) \
   X(narrow_conv2d)          \
+  X(narrow_conv1d)          \
+  X(narrow_conv3d)          \
   X(conv2d_winograd)        \
   X(depthwise_conv2d_nchwc) \
+  X(depthwise_conv1d_nchwc) \
+  X(depthwise_conv3d_nchwc) \
   X(conv1d_nchwc)           \
   X(conv3d_nchwc)           \
   X(conv3d_winograd)        \
   X(grouped_conv2d_nchwc)   \
+  X(grouped_conv1d_nchwc)   \
+  X(grouped_conv3d_nchwc)   \
   X(batch_matmul)           \
   X(attention)              \
   X(reductions)

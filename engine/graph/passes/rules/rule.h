@@ -76,8 +76,8 @@ std::span<const Rule> arithmetic();
 std::span<const Rule> normalisation();
 /// What is left of quantising and dequantising again.
 std::span<const Rule> quantisation();
-/// Products of matrices in another form.
-std::span<const Rule> products();
+/// Convolutions in another form.
+std::span<const Rule> convolutions();
 /// Scattering to places that are constants.
 std::span<const Rule> scattering();
 

@@ -155,6 +155,45 @@ std::vector<Json> panel_widths(const std::vector<int64_t>& candidates, int64_t n
   return out;
 }
 
+std::vector<std::vector<int64_t>> whole_strides(int64_t columns, int64_t stride, int64_t most, const std::function<bool(int64_t)>& fits) {
+  std::vector<std::vector<int64_t>> out;
+  for (const int64_t t : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14})
+    if (t * stride <= std::min(columns, most)) out.push_back({-1, t * stride});
+  if (std::any_of(out.begin(), out.end(), [&](const std::vector<int64_t>& t) { return fits(t[1]); })) return out;
+  out.clear();
+  for (int64_t t = 1; t < stride; ++t)
+    if (stride % t == 0 && t <= columns && fits(t)) out.push_back({-1, t});
+  return out;
+}
+
+void Line::define(ConfigSpace& space) const {
+  space.define_knob("line_pieces", up_to({1, 2, 4, 8, 16, 32, 64}, columns),
+                    "pieces of the line that cores share, and that all panels of weights meet while the cache has them");
+  space.add_filter(
+      [columns = columns](const ConfigEntity& e) { return e.integer("line_pieces") == 1 || e.integer("line_pieces") * e.split("tile_ow")[1] <= columns; },
+      "a piece of the line is less than a register tile");
+}
+
+double Line::kept(int64_t pieces, bool outside, int64_t panels, const Target& target) const {
+  const int64_t holds = target.l2_bytes / 2;
+  const bool data_stays = (outside ? data_bytes / pieces : data_bytes) <= holds, weights_stay = !outside || pieces == 1 || weight_bytes <= holds;
+  const int64_t moved = data_bytes * (data_stays ? 1 : panels) + weight_bytes * (weights_stay ? 1 : pieces);
+  return static_cast<double>(data_bytes + weight_bytes) / static_cast<double>(moved) - 0.0001 * static_cast<double>(pieces);
+}
+
+std::pair<std::vector<ir::Var>, ir::Var> Line::cut(schedule::Builder& b, int stage, const ir::Var& tiles, int64_t tile, const ConfigEntity& e) const {
+  const int64_t pieces = e.integer("line_pieces");
+  if (pieces == 1) return {{}, tiles};
+  const auto parts = b.split(stage, tiles, {blocks_for(blocks_for(columns, tile), pieces)});
+  return {{parts[0]}, parts[1]};
+}
+
+std::optional<Line> line_of(const te::Dag& dag, const Anchor& a) {
+  const auto array = [&](int op) { return dag.ops[static_cast<size_t>(op)].output; };
+  const std::vector<int64_t>& out = array(a.reduce)->shape;
+  return out.size() == 3 ? std::optional(Line{out[2], array(a.data)->bytes() / out[0], array(a.weight)->bytes()}) : std::nullopt;
+}
+
 void layout_epilogue(Builder& b, const te::Dag& dag, const Anchor& a, const std::vector<LayoutStep::Piece>& layout) {
   if (layout.empty()) return;
   const std::vector<int64_t>& shape = dag.ops[static_cast<size_t>(a.reduce)].output->shape;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "engine/base/json.h"
@@ -20,18 +21,18 @@ struct Anchor {
   int output = -1;  ///< the dag's one output
 };
 
-/// Finds the one reduction tagged `tag`, of this type, in a dag whose other computed ops are that reduction's padding or elementwise work of its shape after it.
-/// The second operand must be a placeholder of role `weight`. What comes after may read the first one too if it has the result's shape, as gates of recurrent
-/// cells and residuals around one layer do.
+/// Finds the one reduction tagged `tag`, of this type, in a dag whose other computed ops are that reduction's padding or elementwise work of its shape after
+/// it. The second operand must be a placeholder of role `weight`. What comes after may read the first one too if it has the result's shape, as gates of
+/// recurrent cells and residuals around one layer do.
 std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::Role weight = te::Role::constant, DType type = kFloat32);
 
 /// Lanes of a vector along `extent` elements without a remainder: the largest power of two up to a full vector that divides them.
 int64_t dividing_lanes(int64_t extent, const Target& target);
 /// Whole vectors along the columns of a product; where those that divide them are less than half of a register, full ones with a masked tail.
 int64_t column_lanes(int64_t n, const Target& target);
-/// Channels per block: a full vector, or the half or quarter of one that holds them all. The last block is padded: two vectors for 20 channels are fewer than three
-/// halves, and products of halves need their broadcasts put together. Up to three channels, as those of images, stay apart unless they are a power of two. A function
-/// of the channel count alone, so that neighbouring kernels agree on the layout between them.
+/// Channels per block: a full vector, or the half or quarter of one that holds them all. The last block is padded: two vectors for 20 channels are fewer than
+/// three halves, and products of halves need their broadcasts put together. Up to three channels, as those of images, stay apart unless they are a power of
+/// two. A function of the channel count alone, so that neighbouring kernels agree on the layout between them.
 int64_t channel_block(int64_t channels, const Target& target);
 /// Blocks that hold so many channels, the last one perhaps in part.
 inline int64_t blocks_for(int64_t channels, int64_t block) { return (channels + block - 1) / block; }
@@ -43,8 +44,8 @@ std::vector<schedule::LayoutStep::Piece> nchwc(int64_t block, size_t spatial = 2
 bool fits_registers(int64_t rows, int64_t columns, const Target& target);
 
 /// Share of the multiply-add rate that a register tile of `rows` broadcasts times `columns` vectors can reach, from 0 to 1: by the latency that its
-/// accumulators hide and the loads that it needs. Where a broadcast is put together from `pieces` elements, each takes a load, and all but the first a multiply-add's
-/// place. Ties are for the caller to break.
+/// accumulators hide and the loads that it needs. Where a broadcast is put together from `pieces` elements, each takes a load, and all but the first a
+/// multiply-add's place. Ties are for the caller to break.
 double tile_rate(int64_t rows, int64_t columns, const Target& target, int64_t pieces = 1);
 /// Share of the work in tiles of `tile` along `extent` that counts, the last tile being whole too.
 double filled(int64_t extent, int64_t tile);
@@ -55,9 +56,28 @@ double balanced(int64_t tasks, const Target& target);
 std::vector<Json> up_to(const std::vector<int64_t>& candidates, int64_t limit);
 /// Divisors of n among `candidates`.
 std::vector<Json> dividing(const std::vector<int64_t>& candidates, int64_t n);
-/// Vectors of a panel of weights, of n in all: those that divide n. Where only narrow ones do, as of a prime number, others too whose last panel is nearly whole: it is
-/// filled up with zeros.
+/// Vectors of a panel of weights, of n in all: those that divide n. Where only narrow ones do, as of a prime number, others too whose last panel is nearly
+/// whole: it is filled up with zeros.
 std::vector<Json> panel_widths(const std::vector<int64_t>& candidates, int64_t n);
+
+/// Columns of register tiles of a transposed convolution, as candidates of a split: whole strides, of which neighbouring tiles meet the same taps. Where a stride does not fit, parts of one.
+std::vector<std::vector<int64_t>> whole_strides(int64_t columns, int64_t stride, int64_t most, const std::function<bool(int64_t)>& fits);
+
+/// A convolution along a line has no rows that cores could share. Its tiles are cut into pieces, which loops over panels of weights may have outside, so that
+/// all panels meet a piece while the cache has it, or inside.
+struct Line {
+  int64_t columns, data_bytes, weight_bytes;
+  /// Adds the knob.
+  void define(ConfigSpace& space) const;
+  /// By rule, of loops with the pieces outside or inside: the bytes that must come from beyond the level-2 cache over those that do; a little less for more
+  /// pieces.
+  double kept(int64_t pieces, bool outside, int64_t panels, const Target& target) const;
+  /// The loop over tiles of so many columns, cut as the point says: the loop over pieces, which is none for one piece, and that over a piece's tiles.
+  std::pair<std::vector<ir::Var>, ir::Var> cut(schedule::Builder& b, int stage, const ir::Var& tiles, int64_t tile, const ConfigEntity& e) const;
+};
+
+/// Where it is one that is convolved.
+std::optional<Line> line_of(const te::Dag& dag, const Anchor& a);
 
 /// Gives every activation of the output's shape the output's layout, blocks of channels. Where the last of them is padded, so is what is read by channel, that
 /// whole vectors may be read of it.

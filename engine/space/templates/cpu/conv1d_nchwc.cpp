@@ -11,7 +11,7 @@ constexpr const char* kConv1dTag = "conv1d";
 
 bool conv1d_nchwc_matches(const te::Dag& dag, const Target& target) { return find_direct_conv(dag, target, kConv1dTag).has_value(); }
 
-ConfigSpace conv1d_nchwc_space(const te::Dag& dag, const Target& target) { return direct_conv_space(*find_direct_conv(dag, target, kConv1dTag), target); }
+ConfigSpace conv1d_nchwc_space(const te::Dag& dag, const Target& target) { return direct_conv_space(dag, *find_direct_conv(dag, target, kConv1dTag), target); }
 
 ConfigEntity conv1d_nchwc_fallback(const te::Dag& dag, const Target& target) {
   return direct_conv_fallback(dag, *find_direct_conv(dag, target, kConv1dTag), target);

@@ -12,7 +12,7 @@ std::optional<DirectConv> conv_of(const te::Dag& dag, const Target& target) { re
 
 bool conv2d_bytes_matches(const te::Dag& dag, const Target& target) { return conv_of(dag, target).has_value(); }
 
-ConfigSpace conv2d_bytes_space(const te::Dag& dag, const Target& target) { return direct_conv_space(*conv_of(dag, target), target); }
+ConfigSpace conv2d_bytes_space(const te::Dag& dag, const Target& target) { return direct_conv_space(dag, *conv_of(dag, target), target); }
 
 ConfigEntity conv2d_bytes_fallback(const te::Dag& dag, const Target& target) { return direct_conv_fallback(dag, *conv_of(dag, target), target); }
 

@@ -11,7 +11,7 @@ constexpr const char* kConv2dTag = "conv2d";
 
 bool conv2d_nchwc_matches(const te::Dag& dag, const Target& target) { return find_direct_conv(dag, target, kConv2dTag).has_value(); }
 
-ConfigSpace conv2d_nchwc_space(const te::Dag& dag, const Target& target) { return direct_conv_space(*find_direct_conv(dag, target, kConv2dTag), target); }
+ConfigSpace conv2d_nchwc_space(const te::Dag& dag, const Target& target) { return direct_conv_space(dag, *find_direct_conv(dag, target, kConv2dTag), target); }
 
 ConfigEntity conv2d_nchwc_fallback(const te::Dag& dag, const Target& target) {
   return direct_conv_fallback(dag, *find_direct_conv(dag, target, kConv2dTag), target);

@@ -11,7 +11,7 @@ constexpr const char* kConv3dTag = "conv3d";
 
 bool conv3d_nchwc_matches(const te::Dag& dag, const Target& target) { return find_direct_conv(dag, target, kConv3dTag).has_value(); }
 
-ConfigSpace conv3d_nchwc_space(const te::Dag& dag, const Target& target) { return direct_conv_space(*find_direct_conv(dag, target, kConv3dTag), target); }
+ConfigSpace conv3d_nchwc_space(const te::Dag& dag, const Target& target) { return direct_conv_space(dag, *find_direct_conv(dag, target, kConv3dTag), target); }
 
 ConfigEntity conv3d_nchwc_fallback(const te::Dag& dag, const Target& target) {
   return direct_conv_fallback(dag, *find_direct_conv(dag, target, kConv3dTag), target);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 #include "engine/space/rules/rules.h"
 #include "engine/target/cpu_table.h"
@@ -17,7 +18,8 @@ constexpr int64_t kPartsOfBlock = 4;
 /// Taps of a line that are written out, at most: each has a copy of the tile.
 constexpr int64_t kMostWrittenTaps = 7;
 
-/// Channels of a vector of results where each group has `oc` of them: none if vectors and groups do not fit into each other. Products of bytes are not put together.
+/// Channels of a vector of results where each group has `oc` of them: none if vectors and groups do not fit into each other. Products of bytes are not put
+/// together.
 std::optional<int64_t> lanes_of(const DirectConv& c, int64_t oc, const Target& target) {
   if (oc % c.out_block == 0) return c.out_block;
   if (c.out_block != target.lanes(kFloat32)) return std::nullopt;
@@ -58,12 +60,14 @@ int64_t pixels_of(const DirectConv& c, const Target& target, const ConfigEntity&
 /// Parts of a vector of output channels that are computed by themselves.
 int64_t parts_of(const DirectConv& c, const ConfigEntity& e) { return c.groups_in_vector() > 1 ? e.integer("vector_parts") : 1; }
 
-/// Whether the taps of a dimension, so many from the last, are written out: where the tile spans an image's whole line, so that each pixel is left alone by the taps that meet its padding.
+/// Whether the taps of a dimension, so many from the last, are written out: where the tile spans an image's whole line, so that each pixel is left alone by the
+/// taps that meet its padding.
 bool spans(const DirectConv& c, const Target& target, const ConfigEntity& e, size_t from_last) {
   const te::WindowLine* line = c.line(from_last);
   if (!line || line->taps > kMostWrittenTaps || pixels_of(c, target, e) > 1) return false;
   if (from_last == 0) return e.split("tile_ow")[1] == c.columns();
-  return from_last == 1 && e.integer("tile_oh") == c.rows() && spans(c, target, e, 0) && line->taps * c.line(0)->taps <= kMostWrittenTaps * kMostWrittenTaps / 2;
+  return from_last == 1 && e.integer("tile_oh") == c.rows() && spans(c, target, e, 0) &&
+         line->taps * c.line(0)->taps <= kMostWrittenTaps * kMostWrittenTaps / 2;
 }
 
 /// What a register tile reaches, by rule, where each vector's operand is put together from what its pixels and groups read.
@@ -75,12 +79,12 @@ double rate_of(const DirectConv& c, const Target& target, const ConfigEntity& e)
   return each * static_cast<double>(pixels) * often / static_cast<double>(pieces);
 }
 
-/// What a panel of weights costs that the nearest cache does not hold while parts of vectors, which are multiplied twice as often, walk over the image: of 120 channels
-/// 0.2 of the rate, measured on a Zen 4.
+/// What a panel of weights costs that the nearest cache does not hold while parts of vectors, which are multiplied twice as often, walk over the image: of 120
+/// channels 0.2 of the rate, measured on a Zen 4.
 double waits(const DirectConv& c, const Target& target, int64_t panel_bytes) { return c.lanes < c.out_block && panel_bytes > target.l1d_bytes ? 0.2 : 0; }
 
-/// What loops by rule reach that compute whole blocks of each group, the last one in part. With strides the vectors of their tiles lie far apart. Shares of the filled
-/// lanes' rate, measured over groups of 12 to 232 channels on a Zen 4.
+/// What loops by rule reach that compute whole blocks of each group, the last one in part. With strides the vectors of their tiles lie far apart. Shares of the
+/// filled lanes' rate, measured over groups of 12 to 232 channels on a Zen 4.
 double rate_of_whole_blocks(const te::Dag& dag, const DirectConv& c) {
   const te::Op& op = dag.ops[static_cast<size_t>(c.anchor.reduce)];
   const auto strides = op.attrs.find("strides");
@@ -90,7 +94,7 @@ double rate_of_whole_blocks(const te::Dag& dag, const DirectConv& c) {
 
 }  // namespace
 
-ConfigSpace direct_conv_space(const DirectConv& c, const Target& target) {
+ConfigSpace direct_conv_space(const te::Dag& dag, const DirectConv& c, const Target& target) {
   ConfigSpace space;
   std::vector<std::vector<int64_t>> columns;
   std::vector<int64_t> widths{1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16, 20, 24, 28};
@@ -100,9 +104,11 @@ ConfigSpace direct_conv_space(const DirectConv& c, const Target& target) {
   space.define_split("tile_ow", c.columns(), {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "output columns of the register tile"});
   space.define_knob("tile_oh", up_to({1, 2, 3, 4, 7}, c.rows()), "output rows of the register tile, which share the weight loads");
   const std::vector<int64_t> panels{1, 2, 3, 4, 5, 6};
-  space.define_knob("oc_blocks", c.groups == 1 ? panel_widths(panels, c.sharing()) : dividing(panels, c.sharing()), "vectors of output channels of the register tile");
+  space.define_knob("oc_blocks", c.groups == 1 ? panel_widths(panels, c.sharing()) : dividing(panels, c.sharing()),
+                    "vectors of output channels of the register tile");
   space.define_knob("unroll_ic", up_to({1, 2}, c.terms()), "terms of the sum over a block of input channels that are written out");
   space.define_knob("rows_outer", {0, 1}, "1: rows of the image outside, channels inside; 0: the other way round");
+  if (const auto line = line_of(dag, c.anchor)) line->define(space);
   if (shares_vectors(c, target)) {
     space.define_knob("vector_ow", dividing({1, target.lanes(kFloat32) / c.out_block}, c.columns()),
                       "neighbouring columns whose blocks of channels make one vector");
@@ -113,7 +119,8 @@ ConfigSpace direct_conv_space(const DirectConv& c, const Target& target) {
         "the register tile is not made of whole vectors");
   }
   if (c.groups_in_vector() > 1)
-    space.define_knob("vector_parts", dividing({1, 2, 4}, c.groups_in_vector()), "pieces of a vector that are computed by themselves: one of each group needs no operand that is put together");
+    space.define_knob("vector_parts", dividing({1, 2, 4}, c.groups_in_vector()),
+                      "pieces of a vector that are computed by themselves: one of each group needs no operand that is put together");
   space.add_filter(
       [c, target](const ConfigEntity& e) {
         return fits_registers(e.split("tile_ow")[1] / pixels_of(c, target, e) * e.integer("tile_oh"), e.integer("oc_blocks") * parts_of(c, e), target);
@@ -125,13 +132,16 @@ ConfigSpace direct_conv_space(const DirectConv& c, const Target& target) {
 ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const Target& target) {
   const int64_t weights = dag.ops[static_cast<size_t>(c.anchor.weight)].output->bytes();
   const int64_t outer = std::accumulate(c.spatial.begin(), c.spatial.end(), c.batch, std::multiplies<>()) / c.columns() / c.rows();
-  // Rows inside reuse a panel of weights over the whole image; rows outside are as good only while all weights stay in the level-2 cache, and of use where panels share data, which groups do not.
+  // Rows inside reuse a panel of weights over the whole image; rows outside are as good only while all weights stay in the level-2 cache, and of use where
+  // panels share data, which groups do not.
   const bool rows_outer = c.groups == 1 && weights <= target.l2_bytes / 2;
   const auto rate = [&](const ConfigEntity& e) { return rate_of(c, target, e) - waits(c, target, weights / c.vectors() * e.integer("oc_blocks")); };
-  ConfigEntity best = direct_conv_space(c, target).best_by([&](const ConfigEntity& e) {
+  const auto line = line_of(dag, c.anchor);
+  ConfigEntity best = direct_conv_space(dag, c, target).best_by([&](const ConfigEntity& e) {
     const int64_t columns = e.split("tile_ow")[1], rows = e.integer("tile_oh"), blocks = e.integer("oc_blocks");
-    const int64_t tasks = outer * ((c.rows() + rows - 1) / rows) * ((c.vectors() + blocks - 1) / blocks);
-    const int64_t tiles = tasks / blocks_for(c.vectors(), blocks) * blocks_for(c.columns(), columns);
+    const int64_t panels = blocks_for(c.vectors(), blocks), pieces = line ? e.integer("line_pieces") : 1;
+    const int64_t tasks = outer * blocks_for(c.rows(), rows) * panels * pieces;
+    const int64_t tiles = tasks / panels / pieces * blocks_for(c.columns(), columns);
     // Of the dimension so many from the last, in whose loop so many taps are inside.
     const auto met = [&](size_t from_last, int64_t tile, int64_t taps) {
       const te::WindowLine* line = c.line(from_last);
@@ -141,9 +151,11 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
       const auto updates = static_cast<double>(columns / pixels_of(c, target, e) * rows * blocks * c.terms() * taps);
       return tir::pays_to_leave_out((1 - share) * static_cast<double>(tiles), updates) ? share : 1.0;
     };
-    const bool rolled = e.integer("unroll_ic") == 1, order = (e.integer("rows_outer") != 0) == rows_outer;
-    return rate(e) * filled(c.columns(), columns) * filled(c.rows(), rows) * filled(c.vectors(), blocks) * balanced(tasks, target) / met(0, columns, 1) / met(1, rows, c.line(0) ? c.line(0)->taps : 1) +
-           (rolled ? 2 : 0) + (order ? 1 : 0);
+    const bool rolled = e.integer("unroll_ic") == 1, outside = e.integer("rows_outer") != 0;
+    const double order = line ? line->kept(pieces, outside, c.groups == 1 ? panels : 1, target) : outside == rows_outer ? 1 : 0;
+    return rate(e) * filled(c.columns(), columns) * filled(c.rows(), rows) * filled(c.vectors(), blocks) * balanced(tasks, target) / met(0, columns, 1) /
+               met(1, rows, c.line(0) ? c.line(0)->taps : 1) +
+           (rolled ? 2 : 0) + order;
   });
   return c.together == 1 && c.lanes < c.out_block && rate(best) < rate_of_whole_blocks(dag, c) ? ConfigEntity{} : best;
 }
@@ -181,17 +193,19 @@ Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const Dire
     image.back() = h[0];
     tile.push_back(h[1]);
   }
+  ir::Var tiles = w[0];
+  if (const auto line = line_of(*dag, a)) std::tie(image, tiles) = line->cut(b, out, w[0], e.split("tile_ow")[1], e);
   tile.push_back(w[1]);
   tile.insert(tile.end(), oc.begin() + 1, oc.end() - 1);
   std::vector<ir::Var> outer{axes[0]};
   outer.insert(outer.end(), image.begin(), image.end());
   outer.insert(e.integer("rows_outer") != 0 ? outer.end() : outer.begin() + 1, oc[0]);
   std::vector<ir::Var> order = outer;
-  order.push_back(w[0]);
+  order.push_back(tiles);
   order.insert(order.end(), tile.begin(), tile.end());
   order.insert(order.end(), {w[2], oc.back()});
   b.reorder(out, order);
-  b.compute_at(acc, out, w[0]);
+  b.compute_at(acc, out, tiles);
   for (const ir::Var& v : tile) b.unroll(out, v);
   b.vectorize(out, b.fuse(out, {w[2], oc.back()}));
   b.parallel(out, b.fuse(out, outer));

@@ -36,11 +36,12 @@ struct DirectConv {
   }
 };
 
-/// The convolution tagged `tag` (one group where it has no attribute `groups`), in float32 or with `together` products of bytes in each term, if vectors of output channels and groups fit into each other: a vector, which
-/// may be a half or a quarter of a block, lies in one group, or it holds a few whole ones whose data lie in one block or in whole blocks.
+/// The convolution tagged `tag` (one group where it has no attribute `groups`), in float32 or with `together` products of bytes in each term, if vectors of
+/// output channels and groups fit into each other: a vector, which may be a half or a quarter of a block, lies in one group, or it holds a few whole ones whose
+/// data lie in one block or in whole blocks.
 std::optional<DirectConv> find_direct_conv(const te::Dag& dag, const Target& target, std::string_view tag, int64_t together = 1);
 
-ConfigSpace direct_conv_space(const DirectConv& c, const Target& target);
+ConfigSpace direct_conv_space(const te::Dag& dag, const DirectConv& c, const Target& target);
 ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const Target& target);
 Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const DirectConv& c, const Target& target, const ConfigEntity& e);
 

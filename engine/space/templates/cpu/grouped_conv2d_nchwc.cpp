@@ -12,7 +12,7 @@ constexpr const char* kGroupedConv2dTag = "grouped_conv2d";
 bool grouped_conv2d_nchwc_matches(const te::Dag& dag, const Target& target) { return find_direct_conv(dag, target, kGroupedConv2dTag).has_value(); }
 
 ConfigSpace grouped_conv2d_nchwc_space(const te::Dag& dag, const Target& target) {
-  return direct_conv_space(*find_direct_conv(dag, target, kGroupedConv2dTag), target);
+  return direct_conv_space(dag, *find_direct_conv(dag, target, kGroupedConv2dTag), target);
 }
 
 ConfigEntity grouped_conv2d_nchwc_fallback(const te::Dag& dag, const Target& target) {

@@ -144,6 +144,11 @@ const Case kCases[] = {
        return n.op("conv1d", {x, reshape(n, slice(n, x, {1, 0, 0}, {1, 3, 4}), {4, 3, 1}), n.weight({4})});
      },
      "slice reshape reshape matmul reshape add"},
+    {"depthwise convolution with three results of each channel",
+     [](Net& n, int x) {
+       return n.op("conv1d", {x, n.weight({9, 1, 2}), n.weight({9})}, attr("groups", int64_t{3}));
+     },
+     "reshape broadcast_to reshape conv1d"},
     {"other convolutions with computed weights stay",
      [](Net& n, int x) {
        return n.op("conv1d", {x, reshape(n, slice(n, x, {1, 0, 0}, {1, 3, 4}), {2, 3, 2})});

@@ -15,11 +15,7 @@ using namespace tw::space::testing;
 class DirectConvTest : public QObject {
   Q_OBJECT
 
-  struct Row {
-    const char* space;
-    Case c;
-  };
-  static std::vector<Row> cases() {
+  static std::vector<TemplateCase> cases() {
     const auto plain = [](Dims x, Dims w, int64_t stride, int64_t pad, int64_t groups, const char* op) {
       return [=](Net& n) { return n.op("relu", {conv(n, x, w, stride, pad, groups, op)}); };
     };
@@ -29,7 +25,8 @@ class DirectConvTest : public QObject {
     return {
         {"conv1d_nchwc.cpu", {"conv1d, taps in the padding", dilated({2, 16, 23}, {24, 16, 3}, {1}, {9}, {9, 9}, "conv1d")}},
         {"conv2d_nchwc.cpu", {"taps in the padding", dilated({1, 16, 7, 9}, {32, 16, 3, 3}, {1, 1}, {5, 6}, {5, 6, 5, 6}, "conv2d")}},
-        {"conv2d_nchwc.cpu", {"strided, more taps in the padding on one side", dilated({1, 20, 9, 11}, {40, 20, 3, 5}, {2, 2}, {4, 3}, {7, 2, 1, 10}, "conv2d")}},
+        {"conv2d_nchwc.cpu",
+         {"strided, more taps in the padding on one side", dilated({1, 20, 9, 11}, {40, 20, 3, 5}, {2, 2}, {4, 3}, {7, 2, 1, 10}, "conv2d")}},
         {"conv3d_nchwc.cpu", {"conv3d, taps in the padding", dilated({1, 16, 3, 4, 6}, {16, 16, 3, 3, 3}, {1, 1, 1}, {2, 3, 4}, {2, 3, 4, 2, 3, 4}, "conv3d")}},
         {"conv2d_nchwc.cpu", {"an image in one tile", plain({1, 16, 8, 8}, {32, 16, 4, 4}, 2, 1, 1, "conv2d")}},
         {"conv2d_nchwc.cpu", {"lines of an odd length in one tile", plain({1, 8, 5, 11}, {16, 8, 3, 5}, 1, 2, 1, "conv2d")}},
@@ -57,6 +54,8 @@ class DirectConvTest : public QObject {
           }}},
         {"conv3d_nchwc.cpu", {"conv3d, last blocks in part", plain({1, 18, 3, 4, 5}, {23, 18, 3, 1, 3}, 1, 1, 1, "conv3d")}},
         {"grouped_conv2d_nchwc.cpu", {"vectors of two or four narrow groups", plain({1, 40, 5, 6}, {40, 4, 3, 3}, 1, 1, 10, "conv2d")}},
+        {"grouped_conv1d_nchwc.cpu", {"conv1d, groups of three vectors", plain({1, 96, 29}, {96, 48, 8}, 1, 4, 2, "conv1d")}},
+        {"grouped_conv3d_nchwc.cpu", {"conv3d, narrow groups", plain({1, 32, 3, 4, 5}, {32, 8, 3, 3, 3}, 1, 1, 4, "conv3d")}},
         {"grouped_conv2d_nchwc.cpu", {"two wide groups", plain({1, 32, 7, 9}, {64, 16, 3, 3}, 1, 1, 2, "conv2d")}},
         {"grouped_conv2d_nchwc.cpu", {"inputs narrower than a vector", plain({1, 36, 5, 6}, {48, 12, 1, 1}, 1, 0, 3, "conv2d")}},
         {"grouped_conv2d_nchwc.cpu", {"groups of a vector and a half", plain({1, 72, 7, 9}, {72, 24, 3, 3}, 1, 1, 3, "conv2d")}},
@@ -72,23 +71,10 @@ class DirectConvTest : public QObject {
   }
 
  private Q_SLOTS:
-  void keepsResults_data() {
-    QTest::addColumn<int>("number");
-    int k = 0;
-    for (const Row& r : cases()) QTest::newRow(r.c.name.c_str()) << k++;
-  }
+  void keepsResults_data() { add_rows(cases()); }
   void keepsResults() {
-    QFETCH(int, number);
-    const Row row = cases()[static_cast<size_t>(number)];
-    const te::DagPtr dag = dag_of(row.c.make);
-    for (const char* name : {"llvm -mcpu=x86-64-v3 -num-cores=1", "llvm -mcpu=znver4 -num-cores=3"}) {
-      const Target target = parse_target(name).value();
-      const space::Template* t = space::find_template(*dag, target);
-      QVERIFY(t);
-      QCOMPARE(std::string(t->name), std::string(row.space));
-      const std::string problem = problem_of_points(*t, dag, target, 6);
-      QVERIFY2(problem.empty(), problem.c_str());
-    }
+    const std::string problem = problem_of_row(cases(), 6);
+    QVERIFY2(problem.empty(), problem.c_str());
   }
   /// Whole vectors for any number of channels that does not fit in a part of one; a function of the target's lanes.
   void blocksOfChannels() {

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/space/templates/cpu/narrow_conv.h"
+
+namespace tw::space::cpu {
+
+namespace {
+
+/// Terms of a sum from which adding up the lanes at its end is a small part of the work.
+constexpr int64_t kLongSum = 256;
+
+}  // namespace
+
+std::optional<NarrowConv> find_narrow_conv(const te::Dag& dag, const Target& target, const std::string& tag) {
+  for (const bool transposed : {false, true}) {
+    const auto a = find_anchor(dag, transposed ? tag + "_transpose" : tag);
+    if (!a) continue;
+    const te::Op& op = dag.ops[static_cast<size_t>(a->reduce)];
+    const std::vector<int64_t>&out = op.output->shape, &weight = dag.ops[static_cast<size_t>(a->weight)].output->shape;
+    const auto groups = op.attrs.find("groups"), strides = op.attrs.find("strides");
+    if (groups == op.attrs.end() || groups->second[0] != 1 || strides == op.attrs.end()) return std::nullopt;
+    const NarrowConv c{*a, transposed, out[0], weight[transposed ? 0 : 1], out[1], {out.begin() + 2, out.end()}, transposed ? strides->second.back() : 1};
+    int64_t terms = c.ic;
+    for (size_t r = 1; r < op.reduce_axes.size(); ++r) terms *= op.reduce_axes[r].extent;
+    const int64_t lanes = target.lanes(kFloat32);
+    return 2 * c.oc <= lanes && c.ic % lanes == 0 && terms >= kLongSum ? std::optional(c) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+ConfigSpace narrow_conv_space(const NarrowConv& c, const Target& target) {
+  ConfigSpace space;
+  const auto columns = whole_strides(c.columns(), c.stride_w, c.columns(), [&](int64_t t) { return fits_registers(c.oc, t, target); });
+  space.define_split("tile_ow", c.columns(), {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "output columns of the register tile"});
+  space.define_knob("unroll_kw", {0, 1}, "1: a row of the kernel window is written out, so that neighbouring taps share loads");
+  space.add_filter([target, oc = c.oc](const ConfigEntity& e) { return fits_registers(oc, e.split("tile_ow")[1], target); },
+                   "the register tile does not fit the vector registers");
+  return space;
+}
+
+ConfigEntity narrow_conv_fallback(const NarrowConv& c, const Target& target) {
+  return narrow_conv_space(c, target).best_by([&](const ConfigEntity& e) {
+    const int64_t columns = e.split("tile_ow")[1];
+    return tile_rate(c.oc, columns, target) * filled(c.columns(), columns) + (e.integer("unroll_kw") == 0 ? 1 : 0);
+  });
+}
+
+Expected<schedule::Schedule> narrow_conv_apply(const te::DagPtr& dag, const NarrowConv& c, const Target& target, const ConfigEntity& e) {
+  const Anchor& a = c.anchor;
+  const int64_t lanes = target.lanes(kFloat32);
+  const size_t rank = c.spatial.size();
+  const int in_dim = c.transposed ? 0 : 1, out_dim = 1 - in_dim;
+  schedule::Builder b(dag);
+  b.layout(a.data, nchwc(lanes, rank));
+  std::vector<schedule::LayoutStep::Piece> packed{{out_dim, 0}, {in_dim, 0}};  // [O][I / lanes][taps...][lanes]
+  for (size_t d = 2; d < rank + 2; ++d) packed.push_back({static_cast<int>(d), 0});
+  packed.push_back({in_dim, lanes});
+  b.layout(a.weight, packed);
+  schedule_padding(b, a.pad, lanes, target);
+  inline_epilogue(b, a);
+  int out = 0;
+  int acc = accumulator_stage(b, a, out);
+  const int parts = b.rfactor(acc, b.split(acc, b.loops(acc)[2 + rank], {lanes})[1]);
+  ++acc;
+  ++out;
+
+  const auto axes = b.loops(out);  // n, oc, spatial...
+  const auto w = b.split(out, axes.back(), {e.split("tile_ow")[1]});
+  std::vector<ir::Var> outer{axes[0]};
+  outer.insert(outer.end(), axes.begin() + 2, axes.end() - 1);
+  std::vector<ir::Var> order = outer;
+  order.insert(order.end(), {w[0], axes[1], w[1]});
+  b.reorder(out, order);
+  b.compute_at(acc, out, w[0]);
+  b.compute_at(parts, out, w[0]);
+  b.unroll(out, axes[1]);
+  b.unroll(out, w[1]);
+  b.parallel(out, b.fuse(out, outer));
+
+  const auto sum = b.loops(acc);  // n, oc, spatial..., lane
+  std::vector<ir::Var> summed{sum[0]};
+  summed.insert(summed.end(), sum.begin() + 2, sum.end() - 2);
+  summed.insert(summed.end(), {sum[1], sum[1 + rank], sum[2 + rank]});
+  b.reorder(acc, summed);
+  b.unroll(acc, sum[1]);
+  b.unroll(acc, sum[1 + rank]);
+  b.vectorize(acc, sum[2 + rank]);
+
+  const auto in = b.loops(parts);  // lane, n, oc, spatial..., ic, taps...
+  std::vector<ir::Var> inner{in[1]};
+  inner.insert(inner.end(), in.begin() + 3, in.begin() + 2 + static_cast<std::ptrdiff_t>(rank));
+  inner.insert(inner.end(), in.begin() + 3 + static_cast<std::ptrdiff_t>(rank), in.end());
+  inner.insert(inner.end(), {in[2], in[2 + rank], in[0]});
+  b.reorder(parts, inner);
+  if (e.integer("unroll_kw") != 0) b.unroll(parts, in.back());
+  b.unroll(parts, in[2]);
+  b.unroll(parts, in[2 + rank]);
+  b.vectorize(parts, in[0]);
+  return std::move(b).finish();
+}
+
+}  // namespace tw::space::cpu
