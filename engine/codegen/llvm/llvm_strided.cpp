@@ -200,15 +200,19 @@ Value* FuncEmitter::load_pieces(const Place& p, const LaneOffsets& at, int lengt
 /// out of them. Null where they lie farther apart, or where it is not known which lanes count.
 Value* FuncEmitter::load_windows(const Place& p, const LaneOffsets& at) {
   const auto lanes = static_cast<int64_t>(at.offsets.size());
-  // A vector that begins at a multiple of its length and holds one element of the array holds nothing else.
-  if (known_divisor(at.base) % lanes != 0 || p.buffer->num_elements() % lanes != 0) return nullptr;
+  // A vector that begins at a multiple of its length and holds one element of the array holds nothing else. What is constant of where the lanes begin counts with them.
+  const LinearIndex begin = linear_index(at.base);
+  int64_t divisor = 0;
+  for (const LinearIndex::Term& t : begin.terms) divisor = std::gcd(divisor, t.coefficient * known_divisor(t.atom));
+  if (divisor % lanes != 0 || p.buffer->num_elements() % lanes != 0) return nullptr;
+  const int64_t within = begin.constant - floor_div_int(begin.constant, lanes) * lanes;
   auto* const counts = mask_ == nullptr ? nullptr : llvm::dyn_cast<llvm::Constant>(mask_);
   if (mask_ != nullptr && counts == nullptr) return nullptr;
   std::map<int64_t, std::vector<int64_t>> windows;  // lanes by the first element
   for (int64_t i = 0; i < lanes; ++i) {
     const llvm::Constant* counted = counts == nullptr ? nullptr : counts->getAggregateElement(static_cast<unsigned>(i));
     if (counts != nullptr && counted == nullptr) return nullptr;
-    if (counted == nullptr || !counted->isNullValue()) windows[floor_div_int(at.offsets[static_cast<size_t>(i)], lanes) * lanes].push_back(i);
+    if (counted == nullptr || !counted->isNullValue()) windows[floor_div_int(within + at.offsets[static_cast<size_t>(i)], lanes) * lanes].push_back(i);
   }
   if (windows.size() > kMaxWindows) return nullptr;
   Value* const whole_mask = mask_;
@@ -216,10 +220,10 @@ Value* FuncEmitter::load_windows(const Place& p, const LaneOffsets& at) {
   Value* picked = llvm::Constant::getNullValue(llvm::FixedVectorType::get(p.element, static_cast<unsigned>(lanes)));
   for (const auto& [first, members] : windows) {
     Place window = p;
-    window.ramp = Ramp{at.base + first, ir::index(1)};
+    window.ramp = Ramp{at.base + (first - within), ir::index(1)};
     std::vector<int> choice;
     for (int i = 0; i < static_cast<int>(lanes); ++i) choice.push_back(i);
-    for (const int64_t i : members) choice[static_cast<size_t>(i)] = static_cast<int>(lanes + at.offsets[static_cast<size_t>(i)] - first);
+    for (const int64_t i : members) choice[static_cast<size_t>(i)] = static_cast<int>(lanes + within + at.offsets[static_cast<size_t>(i)] - first);
     picked = b_.CreateShuffleVector(picked, load_vector(window, static_cast<int>(lanes)), choice);
   }
   mask_ = whole_mask;

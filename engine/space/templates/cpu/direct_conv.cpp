@@ -15,6 +15,8 @@ namespace {
 
 /// Groups that a vector's data are put together from, at most: each is a read of its own. Also the parts that a block of results is computed in, at most.
 constexpr int64_t kPartsOfBlock = 4;
+/// Of more groups, and of as many, vectors of data are read whole and spread in registers: a permutation where the sum over a group's channels is written out.
+constexpr int64_t kSpreadGroups = 8;
 /// Taps of a line that are written out, at most: each has a copy of the tile.
 constexpr int64_t kMostWrittenTaps = 7;
 
@@ -29,7 +31,7 @@ std::optional<int64_t> lanes_of(const DirectConv& c, int64_t oc, const Target& t
   }
   const int64_t data = c.ic * (c.out_block / oc);
   const bool whole = data % c.data_block == 0 || c.data_block % data == 0;
-  return whole && c.out_block / oc <= kPartsOfBlock ? std::optional(c.out_block) : std::nullopt;
+  return whole && c.out_block / oc <= (c.ic * c.out_block / oc == c.out_block ? kSpreadGroups : kPartsOfBlock) ? std::optional(c.out_block) : std::nullopt;
 }
 
 }  // namespace
@@ -60,11 +62,17 @@ int64_t pixels_of(const DirectConv& c, const Target& target, const ConfigEntity&
 /// Parts of a vector of output channels that are computed by themselves.
 int64_t parts_of(const DirectConv& c, const ConfigEntity& e) { return c.groups_in_vector() > 1 ? e.integer("vector_parts") : 1; }
 
+/// Whether a vector's data may be read as one and spread over the lanes of so many groups, of which each has as many outputs as inputs.
+bool can_spread(const DirectConv& c) {
+  return c.groups_in_vector() >= kPartsOfBlock && c.ic * c.groups_in_vector() == c.out_block && c.data_block == c.out_block;
+}
+bool spreads(const DirectConv& c, const ConfigEntity& e) { return can_spread(c) && parts_of(c, e) == 1 && e.integer("unroll_ic") == c.terms(); }
+
 /// Whether the taps of a dimension, so many from the last, are written out: where the tile spans an image's whole line, so that each pixel is left alone by the
 /// taps that meet its padding.
 bool spans(const DirectConv& c, const Target& target, const ConfigEntity& e, size_t from_last) {
   const te::WindowLine* line = c.line(from_last);
-  if (!line || line->taps > kMostWrittenTaps || pixels_of(c, target, e) > 1) return false;
+  if (!line || line->taps > kMostWrittenTaps || pixels_of(c, target, e) > 1 || spreads(c, e)) return false;
   if (from_last == 0) return e.split("tile_ow")[1] == c.columns();
   return from_last == 1 && e.integer("tile_oh") == c.rows() && spans(c, target, e, 0) &&
          line->taps * c.line(0)->taps <= kMostWrittenTaps * kMostWrittenTaps / 2;
@@ -73,7 +81,8 @@ bool spans(const DirectConv& c, const Target& target, const ConfigEntity& e, siz
 /// What a register tile reaches, by rule, where each vector's operand is put together from what its pixels and groups read.
 double rate_of(const DirectConv& c, const Target& target, const ConfigEntity& e) {
   const int64_t pixels = pixels_of(c, target, e), parts = parts_of(c, e), rows = e.split("tile_ow")[1] / pixels * e.integer("tile_oh");
-  const double each = tile_rate(rows * parts, e.integer("oc_blocks"), target, pixels * c.groups_in_vector() / parts);
+  const int64_t reads = spreads(c, e) ? 2 : pixels * c.groups_in_vector() / parts;  // a permutation takes a multiply-add's place, as a second read does
+  const double each = tile_rate(rows * parts, e.integer("oc_blocks"), target, reads);
   const int64_t pieces = parts * c.out_block / c.lanes;  // a vector of a whole block stands for so many
   const double often = pieces > 1 && target::pipes_of(target.cpu).halves ? 2 : 1;
   return each * static_cast<double>(pixels) * often / static_cast<double>(pieces);
@@ -106,7 +115,8 @@ ConfigSpace direct_conv_space(const te::Dag& dag, const DirectConv& c, const Tar
   const std::vector<int64_t> panels{1, 2, 3, 4, 5, 6};
   space.define_knob("oc_blocks", c.groups == 1 ? panel_widths(panels, c.sharing()) : dividing(panels, c.sharing()),
                     "vectors of output channels of the register tile");
-  space.define_knob("unroll_ic", up_to({1, 2}, c.terms()), "terms of the sum over a block of input channels that are written out");
+  space.define_knob("unroll_ic", up_to(can_spread(c) ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{1, 2}, c.terms()),
+                    "terms of the sum over a block of input channels that are written out");
   space.define_knob("rows_outer", {0, 1}, "1: rows of the image outside, channels inside; 0: the other way round");
   if (const auto line = line_of(dag, c.anchor)) line->define(space);
   if (shares_vectors(c, target)) {
@@ -121,9 +131,15 @@ ConfigSpace direct_conv_space(const te::Dag& dag, const DirectConv& c, const Tar
   if (c.groups_in_vector() > 1)
     space.define_knob("vector_parts", dividing({1, 2, 4}, c.groups_in_vector()),
                       "pieces of a vector that are computed by themselves: one of each group needs no operand that is put together");
+  if (c.groups_in_vector() > kPartsOfBlock)
+    space.add_filter([c](const ConfigEntity& e) { return spreads(c, e) || c.groups_in_vector() / parts_of(c, e) <= kPartsOfBlock; },
+                     "operands would be put together from too many groups");
   space.add_filter(
       [c, target](const ConfigEntity& e) {
-        return fits_registers(e.split("tile_ow")[1] / pixels_of(c, target, e) * e.integer("tile_oh"), e.integer("oc_blocks") * parts_of(c, e), target);
+        const int64_t rows = e.split("tile_ow")[1] / pixels_of(c, target, e) * e.integer("tile_oh"), blocks = e.integer("oc_blocks");
+        // What is spread stays in a register for all terms, whose weights are there at once.
+        if (spreads(c, e) && rows * (blocks + 1) + c.terms() * blocks + 1 > target.vector_registers) return false;
+        return fits_registers(rows, blocks * parts_of(c, e), target);
       },
       "the register tile does not fit the vector registers");
   return space;
@@ -151,7 +167,7 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
       const auto updates = static_cast<double>(columns / pixels_of(c, target, e) * rows * blocks * c.terms() * taps);
       return tir::pays_to_leave_out((1 - share) * static_cast<double>(tiles), updates) ? share : 1.0;
     };
-    const bool rolled = e.integer("unroll_ic") == 1, outside = e.integer("rows_outer") != 0;
+    const bool rolled = e.integer("unroll_ic") == (can_spread(c) && parts_of(c, e) == 1 ? c.terms() : 1), outside = e.integer("rows_outer") != 0;
     const double order = line ? line->kept(pieces, outside, c.groups == 1 ? panels : 1, target) : outside == rows_outer ? 1 : 0;
     return rate(e) * filled(c.columns(), columns) * filled(c.rows(), rows) * filled(c.vectors(), blocks) * balanced(tasks, target) / met(0, columns, 1) /
                met(1, rows, c.line(0) ? c.line(0)->taps : 1) +

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/space/templates/cpu/narrow_conv.h"
 
+#include <functional>
+#include <numeric>
+#include <tuple>
+
 namespace tw::space::cpu {
 
 namespace {
@@ -27,20 +31,24 @@ std::optional<NarrowConv> find_narrow_conv(const te::Dag& dag, const Target& tar
   return std::nullopt;
 }
 
-ConfigSpace narrow_conv_space(const NarrowConv& c, const Target& target) {
+ConfigSpace narrow_conv_space(const te::Dag& dag, const NarrowConv& c, const Target& target) {
   ConfigSpace space;
   const auto columns = whole_strides(c.columns(), c.stride_w, c.columns(), [&](int64_t t) { return fits_registers(c.oc, t, target); });
   space.define_split("tile_ow", c.columns(), {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "output columns of the register tile"});
   space.define_knob("unroll_kw", {0, 1}, "1: a row of the kernel window is written out, so that neighbouring taps share loads");
+  if (const auto line = line_of(dag, c.anchor)) line->define(space);
   space.add_filter([target, oc = c.oc](const ConfigEntity& e) { return fits_registers(oc, e.split("tile_ow")[1], target); },
                    "the register tile does not fit the vector registers");
   return space;
 }
 
-ConfigEntity narrow_conv_fallback(const NarrowConv& c, const Target& target) {
-  return narrow_conv_space(c, target).best_by([&](const ConfigEntity& e) {
-    const int64_t columns = e.split("tile_ow")[1];
-    return tile_rate(c.oc, columns, target) * filled(c.columns(), columns) + (e.integer("unroll_kw") == 0 ? 1 : 0);
+ConfigEntity narrow_conv_fallback(const te::Dag& dag, const NarrowConv& c, const Target& target) {
+  const int64_t lines = std::accumulate(c.spatial.begin(), c.spatial.end() - 1, c.batch, std::multiplies<>());
+  const bool one_line = c.spatial.size() == 1;
+  return narrow_conv_space(dag, c, target).best_by([&](const ConfigEntity& e) {
+    const int64_t columns = e.split("tile_ow")[1], pieces = one_line ? e.integer("line_pieces") : 1;
+    return tile_rate(c.oc, columns, target) * filled(c.columns(), columns) * balanced(lines * pieces, target) + (e.integer("unroll_kw") == 0 ? 1 : 0) -
+           0.0001 * static_cast<double>(pieces);
   });
 }
 
@@ -65,13 +73,15 @@ Expected<schedule::Schedule> narrow_conv_apply(const te::DagPtr& dag, const Narr
 
   const auto axes = b.loops(out);  // n, oc, spatial...
   const auto w = b.split(out, axes.back(), {e.split("tile_ow")[1]});
-  std::vector<ir::Var> outer{axes[0]};
-  outer.insert(outer.end(), axes.begin() + 2, axes.end() - 1);
+  std::vector<ir::Var> lines(axes.begin() + 2, axes.end() - 1), outer{axes[0]};
+  ir::Var tiles = w[0];
+  if (const auto line = line_of(*dag, a)) std::tie(lines, tiles) = line->cut(b, out, w[0], e.split("tile_ow")[1], e);
+  outer.insert(outer.end(), lines.begin(), lines.end());
   std::vector<ir::Var> order = outer;
-  order.insert(order.end(), {w[0], axes[1], w[1]});
+  order.insert(order.end(), {tiles, axes[1], w[1]});
   b.reorder(out, order);
-  b.compute_at(acc, out, w[0]);
-  b.compute_at(parts, out, w[0]);
+  b.compute_at(acc, out, tiles);
+  b.compute_at(parts, out, tiles);
   b.unroll(out, axes[1]);
   b.unroll(out, w[1]);
   b.parallel(out, b.fuse(out, outer));

@@ -21,8 +21,8 @@ struct NarrowConv {
 /// is a long one.
 std::optional<NarrowConv> find_narrow_conv(const te::Dag& dag, const Target& target, const std::string& tag);
 
-ConfigSpace narrow_conv_space(const NarrowConv& c, const Target& target);
-ConfigEntity narrow_conv_fallback(const NarrowConv& c, const Target& target);
+ConfigSpace narrow_conv_space(const te::Dag& dag, const NarrowConv& c, const Target& target);
+ConfigEntity narrow_conv_fallback(const te::Dag& dag, const NarrowConv& c, const Target& target);
 Expected<schedule::Schedule> narrow_conv_apply(const te::DagPtr& dag, const NarrowConv& c, const Target& target, const ConfigEntity& e);
 
 }  // namespace tw::space::cpu

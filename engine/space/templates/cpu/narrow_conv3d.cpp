@@ -11,11 +11,11 @@ constexpr const char* kNarrowConv3dTag = "conv3d";
 bool narrow_conv3d_matches(const te::Dag& dag, const Target& target) { return find_narrow_conv(dag, target, kNarrowConv3dTag).has_value(); }
 
 ConfigSpace narrow_conv3d_space(const te::Dag& dag, const Target& target) {
-  return narrow_conv_space(*find_narrow_conv(dag, target, kNarrowConv3dTag), target);
+  return narrow_conv_space(dag, *find_narrow_conv(dag, target, kNarrowConv3dTag), target);
 }
 
 ConfigEntity narrow_conv3d_fallback(const te::Dag& dag, const Target& target) {
-  return narrow_conv_fallback(*find_narrow_conv(dag, target, kNarrowConv3dTag), target);
+  return narrow_conv_fallback(dag, *find_narrow_conv(dag, target, kNarrowConv3dTag), target);
 }
 
 Expected<schedule::Schedule> narrow_conv3d_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {

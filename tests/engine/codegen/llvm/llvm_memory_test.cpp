@@ -47,6 +47,19 @@ class MemoryTest : public QObject {
     QVERIFY2(accesses >= 3, text.c_str());
   }
 
+  /// One channel of each of a vector's four groups, whichever it is: the vector is read as it lies.
+  void groups_are_spread_from_one_read() {
+    const auto A = ir::make_buffer("A", kFloat32, {64}), B = ir::make_buffer("B", kFloat32, {64});
+    const ir::Var i = ir::make_var("i");
+    for (const int64_t channel : {0, 1, 3, 17}) {
+      const Expr lane = ir::ramp(ir::index(0), ir::index(1), kLanes), four = ir::broadcast(ir::index(4), kLanes);
+      const Expr from = ir::broadcast(at(i) * int64_t{kLanes} + channel, kLanes) + ir::floor_div(lane, four) * four;
+      const tir::Func f{"kernel", {A, B}, 1, tir::make_for(i, ir::index(0), ir::index(2), ForKind::serial, tir::store(B, {vector(at(i) * int64_t{kLanes})}, ir::load(A, {from})))};
+      const std::string text = listing(f, *parse_target("llvm -mcpu=x86-64-v4"));
+      QVERIFY2(count(text, "load <16 x float>") >= 1 && count(text, "load float") == 0, text.c_str());
+    }
+  }
+
   /// Blocks that are transposed in registers are read in rows. One that no lane needs, as of a channel that only pads, lies outside of the array.
   void rows_outside_an_array_are_not_read_data() {
     QTest::addColumn<int>("planes");

@@ -56,6 +56,7 @@ class DirectConvTest : public QObject {
         {"grouped_conv2d_nchwc.cpu", {"vectors of two or four narrow groups", plain({1, 40, 5, 6}, {40, 4, 3, 3}, 1, 1, 10, "conv2d")}},
         {"grouped_conv1d_nchwc.cpu", {"conv1d, groups of three vectors", plain({1, 96, 29}, {96, 48, 8}, 1, 4, 2, "conv1d")}},
         {"grouped_conv3d_nchwc.cpu", {"conv3d, narrow groups", plain({1, 32, 3, 4, 5}, {32, 8, 3, 3, 3}, 1, 1, 4, "conv3d")}},
+        {"grouped_conv2d_nchwc.cpu", {"vectors of four groups, spread", plain({1, 32, 5, 6}, {32, 4, 3, 3}, 2, 1, 8, "conv2d")}},
         {"grouped_conv2d_nchwc.cpu", {"two wide groups", plain({1, 32, 7, 9}, {64, 16, 3, 3}, 1, 1, 2, "conv2d")}},
         {"grouped_conv2d_nchwc.cpu", {"inputs narrower than a vector", plain({1, 36, 5, 6}, {48, 12, 1, 1}, 1, 0, 3, "conv2d")}},
         {"grouped_conv2d_nchwc.cpu", {"groups of a vector and a half", plain({1, 72, 7, 9}, {72, 24, 3, 3}, 1, 1, 3, "conv2d")}},
@@ -125,10 +126,24 @@ class DirectConvTest : public QObject {
     });
     QCOMPARE(updates, 14 * 14 * e.integer("oc_blocks") * e.integer("unroll_ic"));  // of 16 in each dimension
   }
+  /// By rule a line whose data no cache holds is cut so that all weights meet a piece that does, and one with few channels so that all cores have some.
+  void linesAreCutIntoPieces() {
+    const auto pieces = [](Dims x, int64_t channels, int cores, bool outside) -> int64_t {
+      const Target target = parse_target("llvm -mcpu=znver4 -num-cores=" + std::to_string(cores)).value();
+      const te::DagPtr dag = dag_of([&](Net& n) { return conv(n, x, {channels, x[1], 3}, 1, 1, 1, "conv1d"); });
+      const space::ConfigEntity e = space::find_template(*dag, target)->fallback(*dag, target);
+      if (outside && e.integer("rows_outer") == 0) return -1;
+      return e.integer("line_pieces");
+    };
+    const int64_t l2 = parse_target("llvm -mcpu=znver4").value().l2_bytes;
+    QCOMPARE(pieces({1, 64, 200}, 64, 1, false), int64_t{1});
+    QVERIFY(pieces({1, 512, 4096}, 512, 1, true) >= 512 * 4096 * 4 / (l2 / 2));
+    QVERIFY(pieces({1, 16, 4096}, 16, 8, false) >= 8);
+  }
   /// Vectors would cross groups, or be put together from too many.
   void leavesNarrowGroupsAlone() {
     const Target target = parse_target("llvm -mcpu=znver4").value();
-    QVERIFY(!space::find_template(*dag_of([](Net& n) { return conv(n, {1, 32, 6, 7}, {32, 2, 3, 3}, 1, 1, 16); }), target));
+    QVERIFY(!space::find_template(*dag_of([](Net& n) { return conv(n, {1, 64, 6, 7}, {32, 4, 3, 3}, 1, 1, 16); }), target));
     QVERIFY(!space::find_template(*dag_of([](Net& n) { return conv(n, {1, 54, 6, 7}, {54, 18, 3, 3}, 1, 1, 3); }), target));
   }
   /// By rule parts of vectors are computed where they are multiplied as fast, or whole ones would be too empty or far apart.
