@@ -43,14 +43,19 @@ bool computes_with(const ir::Expr& body, const ir::VarNode* var) {
 size_t joined_from(const ir::Expr& body, const std::vector<te::Axis>& axes) {
   if (axes.empty()) return 0;
   const std::vector<Read> reads = reads_of(body, axes);
-  size_t first = axes.size() - 1;
-  if (computes_with(body, axes[first].var.get())) return first;
+  // The innermost axis that has a second element is the run's own; those of one element are walked along with any other.
+  size_t own = axes.size() - 1;
+  while (own > 0 && axes[own].extent == 1) --own;
+  if (computes_with(body, axes[own].var.get())) return own;
+  int64_t length = axes[own].extent;
+  size_t first = own;
   for (; first > 0; --first) {
-    const size_t outer = first - 1;
+    const te::Axis& outer = axes[first - 1];
     const bool joins = std::all_of(reads.begin(), reads.end(), [&](const Read& r) {
-      return r.strides[outer] && r.strides[first] && (*r.strides[outer] == *r.strides[first] * axes[first].extent || axes[outer].extent == 1);
+      return r.strides[first - 1] && r.strides[own] && (*r.strides[first - 1] == *r.strides[own] * length || outer.extent == 1);
     });
-    if (!joins || computes_with(body, axes[outer].var.get())) break;
+    if (!joins || computes_with(body, outer.var.get())) break;
+    length *= outer.extent;
   }
   return first;
 }

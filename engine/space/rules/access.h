@@ -22,7 +22,7 @@ std::vector<Read> reads_of(const ir::Expr& body, const std::vector<te::Axis>& ax
 bool computes_with(const ir::Expr& body, const ir::VarNode* var);
 
 /// First axis of the longest run of last axes that may be walked as one: each read steps through them as through one dimension, and nothing is computed from
-/// their positions. axes.size() - 1 if only the last one is left; 0 for no axes.
+/// their positions. The last one with more than one element if it is left alone, those of one element behind it being walked along; 0 for no axes.
 size_t joined_from(const ir::Expr& body, const std::vector<te::Axis>& axes);
 
 /// Product of all extents of an op: how often its body is computed.

@@ -348,10 +348,9 @@ void schedule_transpose(Builder& b, int stage, const ir::Expr& body, int across,
   parallelize(b, stage, first_loops(b, stage, outer, pieces_for(target)), iterations(b.at(stage).op));
 }
 
-/// The run of neighbours along the last axis that reads do not take apart: where places come from the axis divided by a number and what is left of it, that number. Vectors within such
+/// The run of neighbours along an axis, the last one that has some, that reads do not take apart: where places come from the axis divided by a number and what is left of it, that number. Vectors within such
 /// runs need no division for each element.
-int64_t unbroken_run(const ir::Expr& body, const std::vector<te::Axis>& axes) {
-  const te::Axis& last = axes.back();
+int64_t unbroken_run(const ir::Expr& body, const std::vector<te::Axis>& axes, const te::Axis& last) {
   int64_t run = last.extent;
   for (const Read& r : reads_of(body, axes))
     ir::walk(r.address, [&](const ir::Expr& e) {
@@ -408,7 +407,7 @@ int schedule_elementwise(Builder& b, int stage, const Target& target) {
   if (blocks && blocks->from < static_cast<size_t>(blocks->axis) && looks_up(body, axes.back().var)) blocks.reset();
   if (blocks && lanes > 1 && last_run(body, axes, *blocks) >= blocks->length) return schedule_unblocked(b, stage, body, *blocks, target);
   const size_t first = joined_from(body, axes);
-  if (const int across = crossing_axis(b, body, axes, axes.size() - 1); across >= 0 && static_cast<size_t>(across) < first && lanes > 1) {
+  if (const int across = crossing_axis(b, body, axes, static_cast<size_t>(contiguous(b.at(stage)).axis)); across >= 0 && static_cast<size_t>(across) < first && lanes > 1) {
     schedule_transpose(b, stage, body, across, first, target);
     return stage;
   }
@@ -418,7 +417,7 @@ int schedule_elementwise(Builder& b, int stage, const Target& target) {
   if (first + 1 < axes.size()) run = b.fuse(stage, std::vector<ir::Var>(outer.begin() + static_cast<std::ptrdiff_t>(first), outer.end()));
   outer.erase(outer.begin() + static_cast<std::ptrdiff_t>(first), outer.end());
 
-  const int64_t unbroken = first + 1 == axes.size() ? unbroken_run(body, axes) : length;
+  const int64_t unbroken = length == axes[first].extent ? unbroken_run(body, axes, axes[first]) : length;
   const int64_t v = vector_length(4 * unbroken >= lanes ? unbroken : length, lanes), vectors = (length + v - 1) / v, pieces = pieces_for(target);
   if (rows >= pieces || vectors == 1) {
     std::vector<ir::Var> order = in_input_order(body, axes, outer);

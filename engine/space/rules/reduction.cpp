@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 
 #include "engine/ir/visit.h"
 #include "engine/space/rules/access.h"
@@ -41,7 +42,9 @@ int64_t blocks_read(const Builder& b, int stage, int axis) {
   ir::walk(schedule::whole_body(b.all(), stage), [&](const ir::Expr& e) {
     const auto* l = ir::as<ir::LoadNode>(e);
     if (!l) return;
-    const auto walks = [&](const ir::VarNode* v) { return std::any_of(l->indices.begin(), l->indices.end(), [&](const ir::Expr& i) { return ir::uses_var(i, v); }); };
+    const auto walks = [&](const ir::VarNode* v) {
+      return std::any_of(l->indices.begin(), l->indices.end(), [&](const ir::Expr& i) { return ir::uses_var(i, v); });
+    };
     if (std::none_of(op.reduce_axes.begin(), op.reduce_axes.end(), [&](const te::Axis& r) { return walks(r.var.get()); })) return;
     const auto source = std::find_if(b.all().begin(), b.all().end(), [&](const Stage& st) { return st.op.output.get() == l->buffer.get(); });
     const bool fits = source != b.all().end() && !source->layout.empty() && l->indices[static_cast<size_t>(source->layout.back().dim)].get() == var;
@@ -56,7 +59,8 @@ bool reads_any_blocks(const Builder& b, int stage) {
   bool some = false;
   ir::walk(schedule::whole_body(b.all(), stage), [&](const ir::Expr& e) {
     const auto* l = ir::as<ir::LoadNode>(e);
-    some = some || (l && std::any_of(b.all().begin(), b.all().end(), [&](const Stage& st) { return st.op.output.get() == l->buffer.get() && !st.layout.empty(); }));
+    some = some ||
+           (l && std::any_of(b.all().begin(), b.all().end(), [&](const Stage& st) { return st.op.output.get() == l->buffer.get() && !st.layout.empty(); }));
   });
   return some;
 }
@@ -87,11 +91,61 @@ int add_up_blocks(Builder& b, int stage, int axis, int64_t length, int64_t work)
   return out;
 }
 
+/// The reduction axis, by its number, whose neighbours lie in the blocks of everything that is read along it, and the blocks' length.
+std::optional<Contiguous> blocks_added_up(const Builder& b, int stage) {
+  const std::vector<te::Axis>& reduced = b.at(stage).op.reduce_axes;
+  std::vector<Contiguous> in_blocks;
+  std::vector<int> otherwise;
+  ir::walk(schedule::whole_body(b.all(), stage), [&](const ir::Expr& e) {
+    const auto* l = ir::as<ir::LoadNode>(e);
+    if (!l) return;
+    const auto source =
+        std::find_if(b.all().begin(), b.all().end(), [&](const Stage& st) { return st.op.output.get() == l->buffer.get() && !st.layout.empty(); });
+    for (int k = 0; k < static_cast<int>(reduced.size()); ++k) {
+      const ir::VarNode* var = reduced[static_cast<size_t>(k)].var.get();
+      const auto uses = std::count_if(l->indices.begin(), l->indices.end(), [&](const ir::Expr& i) { return ir::uses_var(i, var); });
+      if (uses == 0) continue;
+      if (uses == 1 && source != b.all().end() && l->indices[static_cast<size_t>(source->layout.back().dim)].get() == var)
+        in_blocks.push_back({k, source->layout.back().factor});
+      else
+        otherwise.push_back(k);
+    }
+  });
+  if (in_blocks.empty()) return std::nullopt;
+  const Contiguous first = in_blocks.front();
+  const bool all = std::all_of(in_blocks.begin(), in_blocks.end(), [&](const Contiguous& c) { return c.axis == first.axis && c.length == first.length; });
+  return all && std::find(otherwise.begin(), otherwise.end(), first.axis) == otherwise.end() ? std::optional(first) : std::nullopt;
+}
+
+/// Sums along the blocks of what is read: each lane adds up its own, and the lanes are added up at the end.
+int add_up_lanes(Builder& b, int stage, const Contiguous& blocks, int64_t work) {
+  int sum = b.cache_write(stage, "local"), out = sum + 1;
+  const size_t axes = b.at(sum).op.axes.size();
+  const int parts = b.rfactor(sum, b.split(sum, b.loops(sum)[axes + static_cast<size_t>(blocks.axis)], {blocks.length})[1]);
+  ++sum;
+  ++out;
+  std::vector<ir::Var> walk = b.loops(out);
+  if (!walk.empty()) {
+    b.compute_at(sum, out, walk.back());
+    b.compute_at(parts, out, walk.back());
+  }
+  b.vectorize(sum, b.loops(sum).back());
+  std::vector<ir::Var> order = b.loops(parts);  // lane, axes..., what is added up
+  std::rotate(order.begin(), order.begin() + 1, order.end());
+  b.reorder(parts, order);
+  b.vectorize(parts, order.back());
+  if (walk.size() > 1) walk.pop_back();
+  parallelize(b, out, walk, work);
+  return out;
+}
+
 }  // namespace
 
 int schedule_reduction(Builder& b, int stage, const Target& target, const Choices& how) {
   const int64_t lanes = target.lanes(b.at(stage).op.output->dtype), work = iterations(b.at(stage).op);
   const Contiguous run = contiguous(b.at(stage));
+  if (b.at(stage).layout.empty())
+    if (const auto blocks = blocks_added_up(b, stage); blocks && blocks->length >= 4 && blocks->length <= lanes) return add_up_lanes(b, stage, *blocks, work);
   const bool scalar = run.axis < 0 || (b.at(stage).layout.empty() && gathers(b, stage, run.axis));
   if (scalar && run.axis >= 0)
     if (const int64_t length = blocks_read(b, stage, run.axis); length > 1 && length <= lanes) return add_up_blocks(b, stage, run.axis, length, work);

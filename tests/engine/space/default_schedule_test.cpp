@@ -60,7 +60,9 @@ Case layer_norm(Dims shape, int64_t axis, DType t = kFloat32) {
 
 /// Images normalised over groups of channels, each channel added up first, as on processors.
 Make image_norm(Dims shape, int64_t groups) {
-  return [=](Net& n) { return n.op("instance_norm", {n.input(shape), n.weight({shape[1]}), n.weight({shape[1]})}, {{"groups", groups}, {"by_channel", int64_t{1}}}); };
+  return [=](Net& n) {
+    return n.op("instance_norm", {n.input(shape), n.weight({shape[1]}), n.weight({shape[1]})}, {{"groups", groups}, {"by_channel", int64_t{1}}});
+  };
 }
 
 /// Images resized along rows and columns, a few elements for each, the places given by tables.
@@ -341,8 +343,7 @@ std::vector<Case> cases() {
         [](Net& n) {
           return n.op("relu", {conv(n, {1, 58, 9, 7}, {58, 1, 3, 3}, 1, 1, 58)});
         }},
-       {"conv2d, depthwise strided, less than a block",
-        [](Net& n) {
+       {"conv2d, depthwise strided, less than a block", [](Net& n) {
           return n.op("relu", {conv(n, {2, 11, 9, 7}, {11, 1, 5, 5}, 2, 2, 11)});
         }}});
   add({{"from blocks with a residual",
@@ -384,6 +385,30 @@ std::vector<Case> cases() {
           return n.op("reduce_mean", {n.op("gelu", {n.input({2, 40, 6, 7})})}, {{"axes", Dims{2, 3}}, {"keepdims", int64_t{1}}});
         },
         {in_blocks(0, 4, 16)}},
+       {"channels in blocks added up",
+        [](Net& n) {
+          return n.op("reduce_sum", {n.op("square", {n.input({2, 40, 5, 7})})}, {{"axes", Dims{1}}, {"keepdims", int64_t{1}}});
+        },
+        {in_blocks(0, 4, 16)}},
+       {"all of what lies in blocks added up, beside what does not",
+        [](Net& n) {
+          return n.op("reduce_mean", {n.op("div", {n.input({1, 24, 5, 6}), n.op("sqrt", {n.input({1, 1, 5, 6})})})},
+                      {{"axes", Dims{1, 2, 3}}, {"keepdims", int64_t{0}}});
+        },
+        {in_blocks(0, 4, 16)}},
+       {"the largest of channels in blocks",
+        [](Net& n) {
+          return n.op("reduce_max", {n.input({1, 20, 4, 9})}, {{"axes", Dims{1}}, {"keepdims", int64_t{0}}});
+        },
+        {in_blocks(0, 4, 16)}},
+       {"dimensions of one element at the end",
+        [](Net& n) {
+          return n.op("relu", {n.op("reshape", {n.op("exp", {n.input({5, 70})})}, {{"shape", Dims{1, 5, 70, 1, 1}}})});
+        }},
+       {"transposed, with a dimension of one element at the end",
+        [](Net& n) {
+          return n.op("reshape", {n.op("transpose", {n.input({50, 37})}, {{"perm", Dims{1, 0}}})}, {{"shape", Dims{37, 50, 1}}});
+        }},
        {"heads joined",
         [](Net& n) {
           return n.op("reshape", {n.op("transpose", {n.input({1, 8, 12, 50})}, {{"perm", Dims{0, 3, 1, 2}}})}, {{"shape", Dims{50, 96}}});
@@ -454,6 +479,8 @@ class DefaultScheduleTest : public QObject {
   void joined_rows_are_transposed();
   void blocks_become_rows_together();
   void means_of_blocks_are_vectors();
+  void sums_along_blocks_are_vectors();
+  void dimensions_of_one_element_hide_no_vectors();
   void rows_that_are_looked_up_are_made_once();
   void keep_results_data();
   void keep_results();
@@ -545,10 +572,34 @@ void DefaultScheduleTest::means_of_blocks_are_vectors() {
   }
 }
 
+/// Sums over channels read each block as it lies.
+void DefaultScheduleTest::sums_along_blocks_are_vectors() {
+  const Target target = parse_target("llvm -mcpu=x86-64-v3 -num-cores=1").value();
+  for (const Dims& axes : {Dims{1}, Dims{1, 2, 3}}) {
+    const te::DagPtr dag = dag_of([&](Net& n) {
+      return n.op("reduce_sum", {n.op("mul", {n.input({1, 48, 7, 7}), n.input({1, 1, 7, 7})})}, {{"axes", axes}, {"keepdims", int64_t{1}}});
+    });
+    const std::string steps = schedule::print_steps(space::rule_schedule(dag, target, {in_blocks(0, 4, 8)}).value());
+    QVERIFY2(steps.find("rfactor") != std::string::npos && steps.find("vectorize") != std::string::npos, steps.c_str());
+  }
+}
+
+/// They are walked along with the last dimension that has neighbours.
+void DefaultScheduleTest::dimensions_of_one_element_hide_no_vectors() {
+  const Target target = parse_target("llvm -mcpu=x86-64-v3 -num-cores=1").value();
+  for (const Dims& shape : {Dims{32, 256}, Dims{1, 32, 256, 1}, Dims{32, 1, 256, 1, 1}}) {
+    const te::DagPtr dag = dag_of([&](Net& n) { return n.op("exp", {n.input(shape)}); });
+    const std::string steps = schedule::print_steps(space::default_schedule(dag, target));
+    QVERIFY2(steps.find("vectorize") != std::string::npos, steps.c_str());
+  }
+}
+
 void DefaultScheduleTest::rows_that_are_looked_up_are_made_once() {
   const Target target = parse_target("llvm -mcpu=znver4 -num-cores=2").value();
   const te::DagPtr dag = dag_of(resized({1, 32, 16, 16}, 64, 64, 2));
-  const auto steps = [&](const std::vector<schedule::LayoutStep>& layouts) { return schedule::print_steps(space::rule_schedule(dag, target, layouts).value()); };
+  const auto steps = [&](const std::vector<schedule::LayoutStep>& layouts) {
+    return schedule::print_steps(space::rule_schedule(dag, target, layouts).value());
+  };
   const auto count = [](const std::string& text, const std::string& word) {
     int n = 0;
     for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++n;
