@@ -101,7 +101,8 @@ Expected<schedule::Schedule> schedule_for_cores(const te::DagPtr& dag, const Tar
   if (used == Rules::none) return std::move(b).finish();
   if (used == Rules::all) keep_blocks(b);
   std::vector<const ir::BufferNode*> done;
-  if (b.ok()) done = rules::split_reductions(b, target, how);
+  if (b.ok()) done = rules::schedule_scatters(b, target);
+  if (b.ok() && done.empty()) done = rules::split_reductions(b, target, how);
   if (used == Rules::all && b.ok() && rules::schedule_blocks(b, target, how)) return std::move(b).finish();
   if (used != Rules::without_tiles && b.ok() && rules::schedule_rows(b, target, how, done)) return std::move(b).finish();
   for (int i = 0; b.ok() && i < b.num_stages(); ++i) {

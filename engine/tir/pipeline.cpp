@@ -15,6 +15,7 @@
 #include "engine/tir/passes/partition_loops.h"
 #include "engine/tir/passes/remove_no_ops.h"
 #include "engine/tir/passes/simplify.h"
+#include "engine/tir/passes/single_turns.h"
 #include "engine/tir/passes/skip_padding.h"
 #include "engine/tir/passes/unroll_loops.h"
 #include "engine/tir/passes/vectorize_loops.h"
@@ -30,13 +31,16 @@ constexpr const char* kSimplifyText =
     "Brings index arithmetic into one canonical form under the known ranges of loops. Divisions and remainders from fused loops and blocked layouts "
     "cancel, guards that always hold disappear, loops of one iteration dissolve.";
 
-const std::array<Pass, 17> kPasses{{
+const std::array<Pass, 18> kPasses{{
     // First, while every loop still is one of the schedule's.
     {"auto_unroll", auto_unroll,
      "Marks loops to be written out: from inside, as far as that makes no more stores of a loop than the schedule allows there.",
      "the pragma auto_unroll_max_step of TVM, Chen et al., OSDI 2018"},
     // Before all others, so that guards show which loop they depend on.
     {"simplify", simplify, kSimplifyText, "affine arithmetic as in Halide (PLDI 2013) and TVM (OSDI 2018)"},
+    // While a place is named by one loop's variable: loops that are cut or written out have several names for it.
+    {"single_turns", single_turns, "Replaces a loop that changes memory in one of its turns only, as the search for the place of an update, by that turn.",
+     "indirect stores as in Kjolstad et al., The tensor algebra compiler, OOPSLA 2017 (scatter)", Pass::On::host},
     // Before the loops inside are changed: which statements of a thread depend on a virtual thread is seen best in the schedule's own order.
     {"inject_virtual_threads", inject_virtual_threads,
      "Runs the virtual threads of a thread interleaved. Their statements stand side by side in the innermost loops, what does not depend on them happens once.",

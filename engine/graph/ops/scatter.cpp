@@ -30,11 +30,11 @@ Tensors scatter(te::DagBuilder& b, const OpContext& c, const Scatter& s) {
                                          [&](const Indices& o, const Indices& r) { return ir::select(s.hits(o, r), s.update(o, r), identity); });
     return std::vector{b.compute(c.node->op, s.data.shape(), [&](const Indices& i) { return te::reducer_combine(k.reducer, s.data.at(i), combined.at(i)); })};
   }
-  // The last update that lands on a position wins: find it, then read it.
+  // The last update that lands on a position wins: find it, then read it. Where none does the number is negative.
   const te::Tensor winner = b.reduce("winner", s.data.shape(), s.candidates, te::Reducer::max, [&](const Indices& o, const Indices& r) {
     Expr position = ir::index(0);
     for (size_t d = 0; d < r.size(); ++d) position = position * s.candidates[d] + r[d];
-    return ir::select(s.hits(o, r), position, ir::index(-1));
+    return ir::select(s.hits(o, r), position, te::reducer_identity(te::Reducer::max, ir::kIndex));
   });
   return std::vector{b.compute(c.node->op, s.data.shape(), [&](const Indices& o) {
     const Expr hit = winner.at(o);

@@ -68,6 +68,10 @@ void schedule_row(schedule::Builder& b, int stage, size_t rows, const Target& ta
 /// are scheduled.
 std::vector<const ir::BufferNode*> split_reductions(schedule::Builder& b, const Target& target, const Choices& how);
 
+/// Reductions whose terms count at one place each, which the term says, as of scattered updates: the search for the place stands innermost, where the pass single_turns replaces it by the
+/// place. Returns the arrays of those that are scheduled.
+std::vector<const ir::BufferNode*> schedule_scatters(schedule::Builder& b, const Target& target);
+
 /// A reduction, and what is computed from its results one by one, with operands in blocks of one length along one axis, and so the output, or its last axis
 /// is that one: pools of images in blocks of channels, and their means. The vectors are the blocks. False, with nothing changed, for others.
 bool schedule_blocks(schedule::Builder& b, const Target& target, const Choices& how);

@@ -140,12 +140,12 @@ void visit_conditions(const Expr& e, const Boxes& boxes, const Analyzer& facts, 
 }
 
 /// Loops around one sum, with nothing else inside.
-struct Nest {
+struct PaddedNest {
   std::vector<const ForNode*> loops;  ///< outermost first
   const StoreNode* update = nullptr;
   Expr term = ir::index(0);
 
-  explicit Nest(const ForNode& outermost) {
+  explicit PaddedNest(const ForNode& outermost) {
     Stmt s(&outermost);
     for (;;) {
       if (const auto* loop = as<ForNode>(s)) {
@@ -205,7 +205,7 @@ class Skipper {
       return map_children(
           s, [&](const Stmt& c) { return stmt(c); }, [](const Expr& e) { return e; });
     }
-    if (const Nest nest(*n); nest.update) return sum(s, nest);
+    if (const PaddedNest nest(*n); nest.update) return sum(s, nest);
     bind_loop(facts_, *n);
     fixed_.insert(n->var.get());
     const double outside = std::exchange(turns_, turns_ * turns_of(*n));
@@ -247,7 +247,7 @@ class Skipper {
         s, [](const Stmt& c) { return c; }, [&](const Expr& e) { return note_all(e, {}), e; });
   }
 
-  Stmt sum(const Stmt& s, const Nest& nest) {
+  Stmt sum(const Stmt& s, const PaddedNest& nest) {
     for (const ForNode* loop : nest.loops) bind_loop(facts_, *loop);
     std::vector<Condition> conditions;
     visit_conditions(nest.term, boxes_, facts_, conditions);
@@ -261,7 +261,7 @@ class Skipper {
   }
 
   /// The innermost of the loops that an index is made of, if all will be written out: a test there is decided ahead of time and costs nothing.
-  static const ForNode* written_out(const Nest& nest, const Expr& index) {
+  static const ForNode* written_out(const PaddedNest& nest, const Expr& index) {
     std::unordered_set<const ir::VarNode*> vars;
     ir::walk(index, [&](const Expr& e) {
       if (const auto* v = ir::as<ir::VarNode>(e)) vars.insert(v);
@@ -292,7 +292,7 @@ class Skipper {
   }
 
   /// Adds the test for the innermost loop that has something to gain by it; gives what is read of the index where the test holds.
-  std::optional<Bounds> guard(const Nest& nest, const Condition& c, std::unordered_map<const ForNode*, Expr>& guards) {
+  std::optional<Bounds> guard(const PaddedNest& nest, const Condition& c, std::unordered_map<const ForNode*, Expr>& guards) {
     if (const ForNode* loop = written_out(nest, c.index)) {
       add_test(*loop, c.index, c.range, c.load, guards);
       return c.range;

@@ -110,6 +110,27 @@ inline std::string problem_of(const schedule::Schedule& s, const Target& target,
   return check(compiled, "compiled");
 }
 
+/// The array of a stage in blocks of `block` channels.
+inline schedule::LayoutStep in_blocks(int stage, size_t rank, int64_t block) {
+  schedule::LayoutStep step{stage, {}};
+  for (size_t d = 0; d < rank; ++d) step.pieces.push_back({static_cast<int>(d), 0});
+  step.pieces.push_back({1, block});
+  return step;
+}
+
+/// What is wrong with a case's schedule by rule, for vectors of 8 numbers and of 16, on one core and on three, or nothing.
+inline std::string problem_by_rule(Case c) {
+  const WithReference expected(dag_of(c.make));
+  for (schedule::LayoutStep& l : c.layouts)
+    if (l.stage < 0) l.stage = expected.dag->outputs.front();
+  for (const char* name : {"llvm -mcpu=x86-64-v3 -num-cores=1", "llvm -mcpu=x86-64-v3 -num-cores=3", "llvm -mcpu=znver4 -num-cores=3"}) {
+    const Target target = parse_target(name).value();
+    const schedule::Schedule s = c.layouts.empty() ? default_schedule(expected.dag, target) : rule_schedule(expected.dag, target, c.layouts).value();
+    if (std::string problem = problem_of(s, target, expected); !problem.empty()) return problem;
+  }
+  return {};
+}
+
 /// What is wrong with the fallback point of a template or with one of `count` random valid points of its space, or nothing. Code for a GPU is compiled for the
 /// first `compiled` of them.
 inline std::string problem_of_points(const Template& t, const te::DagPtr& dag, const Target& target, int count, int compiled = 1 << 20) {

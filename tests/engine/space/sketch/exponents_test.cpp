@@ -15,7 +15,7 @@ namespace {
 te::DagPtr product_dag(int64_t rows, int64_t depth, int64_t columns) {
   te::DagBuilder b;
   const te::Tensor a = b.placeholder("a", {rows, depth}, kFloat32), w = b.placeholder("w", {depth, columns}, kFloat32);
-  const te::Tensor c = testing::dags::product(b, a, w);
+  const te::Tensor c = tw::testing::dags::product(b, a, w);
   return std::move(b).finish({c});
 }
 

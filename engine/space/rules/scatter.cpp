@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "engine/ir/visit.h"
+#include "engine/space/rules/rules.h"
+#include "engine/tir/conditions.h"
+
+namespace tw::space::rules {
+
+using schedule::Builder;
+using schedule::Stage;
+
+namespace {
+
+/// Places up to which each looks through all updates in vectors: fewer than that are faster than updates one by one.
+constexpr int64_t kFewPlaces = 64;
+
+/// A reduction of updates, each of which says the place that it lands on.
+struct Landings {
+  std::vector<size_t> places;  ///< axes that are compared with what updates say
+  bool same_for_last;          ///< what they say is the same along the last axis, which is none of those
+};
+
+std::optional<Landings> landings_of(const te::Op& op) {
+  const auto* choice = op.body ? ir::as<ir::SelectNode>(*op.body) : nullptr;
+  if (!choice || op.reducer == te::Reducer::none || op.axes.empty()) return std::nullopt;
+  Landings found;
+  tir::visit_conjuncts(choice->cond, [&](const ir::Expr& part) {
+    const auto* eq = ir::as<ir::BinaryNode>(part);
+    if (!eq || eq->op != ir::BinaryOp::eq) return;
+    for (size_t k = 0; k < op.axes.size(); ++k) {
+      const ir::VarNode* var = op.axes[k].var.get();
+      const bool named = (eq->a.get() == var && !ir::uses_var(eq->b, var)) || (eq->b.get() == var && !ir::uses_var(eq->a, var));
+      if (named && std::find(found.places.begin(), found.places.end(), k) == found.places.end()) found.places.push_back(k);
+    }
+  });
+  std::sort(found.places.begin(), found.places.end());
+  const size_t last = op.axes.size() - 1;
+  found.same_for_last = !found.places.empty() && found.places.back() != last && !ir::uses_var(choice->cond, op.axes[last].var.get());
+  return found.places.empty() ? std::nullopt : std::optional(found);
+}
+
+}  // namespace
+
+std::vector<const ir::BufferNode*> schedule_scatters(Builder& b, const Target& target) {
+  std::vector<const ir::BufferNode*> done;
+  for (int i = 0; b.ok() && i < b.num_stages(); ++i) {
+    const Stage& st = b.at(i);
+    if (!schedule::has_loops(st) || !st.layout.empty() || is_output(b, i)) continue;
+    const auto found = landings_of(st.op);
+    if (!found) continue;
+    const te::Op op = st.op;
+    int64_t places = 1;
+    for (const size_t k : found->places) places *= op.axes[k].extent;
+    if (places < kFewPlaces) continue;
+    const auto is_place = [&](size_t k) { return std::find(found->places.begin(), found->places.end(), k) != found->places.end(); };
+    const std::vector<ir::Var> loops = b.loops(i);
+    // Updates come one after the other; around them goes what lies before the places, inside what lies behind them.
+    std::vector<ir::Var> shared, inside, search, vectors;
+    for (size_t k = 0; k < op.axes.size(); ++k)
+      if (!is_place(k)) (k < found->places.front() ? shared : inside).push_back(loops[k]);
+    for (const size_t k : found->places) search.push_back(loops[k]);
+    if (found->same_for_last) {
+      const int64_t v = vector_length(op.axes.back().extent, target.lanes(op.output->dtype));
+      const auto parts = b.split(i, inside.back(), {v});
+      inside.back() = parts[0];
+      if (v > 1) b.vectorize(i, parts[1]);
+      vectors.push_back(parts[1]);
+    }
+    if (shared.empty() && !inside.empty() && target.cores > 1) {
+      const int64_t extent =
+          std::find_if(b.at(i).iters.begin(), b.at(i).iters.end(), [&](const schedule::Iter& it) { return it.var.same_as(inside.front()); })->extent;
+      const auto pieces = b.split(i, inside.front(), {(extent + target.cores - 1) / target.cores});
+      shared.push_back(pieces[0]);
+      inside.front() = pieces[1];
+    }
+    std::vector<ir::Var> order = shared;
+    order.insert(order.end(), loops.begin() + static_cast<std::ptrdiff_t>(op.axes.size()), loops.end());
+    for (const auto* part : {&inside, &search, &vectors}) order.insert(order.end(), part->begin(), part->end());
+    b.reorder(i, order);
+    parallelize(b, i, shared, iterations(op) / places);
+    done.push_back(b.at(i).op.output.get());
+  }
+  return done;
+}
+
+}  // namespace tw::space::rules

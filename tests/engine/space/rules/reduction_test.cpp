@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+
+#include "tests/engine/space/schedule_check.h"
+
+using namespace tw;
+using namespace tw::space::testing;
+
+/// Sums of what lies in blocks, by rule, and dimensions of one element.
+class RuleReductionTest : public QObject {
+  Q_OBJECT
+
+  static std::vector<Case> cases() {
+    return {
+        {"channels in blocks added up",
+         [](Net& n) {
+           return n.op("reduce_sum", {n.op("square", {n.input({2, 40, 5, 7})})}, {{"axes", Dims{1}}, {"keepdims", int64_t{1}}});
+         },
+         {in_blocks(0, 4, 16)}},
+        {"all of what lies in blocks added up, beside what does not",
+         [](Net& n) {
+           return n.op("reduce_mean", {n.op("div", {n.input({1, 24, 5, 6}), n.op("sqrt", {n.input({1, 1, 5, 6})})})},
+                       {{"axes", Dims{1, 2, 3}}, {"keepdims", int64_t{0}}});
+         },
+         {in_blocks(0, 4, 16)}},
+        {"the largest of channels in blocks",
+         [](Net& n) {
+           return n.op("reduce_max", {n.input({1, 20, 4, 9})}, {{"axes", Dims{1}}, {"keepdims", int64_t{0}}});
+         },
+         {in_blocks(0, 4, 16)}},
+        {"dimensions of one element at the end",
+         [](Net& n) {
+           return n.op("relu", {n.op("reshape", {n.op("exp", {n.input({5, 70})})}, {{"shape", Dims{1, 5, 70, 1, 1}}})});
+         }},
+        {"transposed, with a dimension of one element at the end",
+         [](Net& n) {
+           return n.op("reshape", {n.op("transpose", {n.input({50, 37})}, {{"perm", Dims{1, 0}}})}, {{"shape", Dims{37, 50, 1}}});
+         }},
+    };
+  }
+
+ private Q_SLOTS:
+  void keepsResults_data() { add_rows(cases()); }
+  void keepsResults() {
+    QFETCH(int, number);
+    const std::string problem = problem_by_rule(cases()[static_cast<size_t>(number)]);
+    QVERIFY2(problem.empty(), problem.c_str());
+  }
+
+  /// Whatever dimensions of one element follow the channels.
+  void means_of_blocks_are_vectors() {
+    const Target target = parse_target("llvm -mcpu=x86-64-v3 -num-cores=1").value();
+    for (const int64_t keep : {0, 1}) {
+      const te::DagPtr dag = dag_of([&](Net& n) {
+        return n.op("reduce_mean", {n.op("sigmoid", {n.input({1, 48, 7, 7})})}, {{"axes", Dims{2, 3}}, {"keepdims", keep}});
+      });
+      const std::string steps = schedule::print_steps(space::rule_schedule(dag, target, {in_blocks(0, 4, 8)}).value());
+      QVERIFY2(steps.find("factors=[3, 8]") != std::string::npos && steps.find("vectorize(sum") != std::string::npos, steps.c_str());
+    }
+  }
+
+  /// Sums over channels read each block as it lies.
+  void sums_along_blocks_are_vectors() {
+    const Target target = parse_target("llvm -mcpu=x86-64-v3 -num-cores=1").value();
+    for (const Dims& axes : {Dims{1}, Dims{1, 2, 3}}) {
+      const te::DagPtr dag = dag_of([&](Net& n) {
+        return n.op("reduce_sum", {n.op("mul", {n.input({1, 48, 7, 7}), n.input({1, 1, 7, 7})})}, {{"axes", axes}, {"keepdims", int64_t{1}}});
+      });
+      const std::string steps = schedule::print_steps(space::rule_schedule(dag, target, {in_blocks(0, 4, 8)}).value());
+      QVERIFY2(steps.find("rfactor") != std::string::npos && steps.find("vectorize") != std::string::npos, steps.c_str());
+    }
+  }
+
+  /// They are walked along with the last dimension that has neighbours.
+  void dimensions_of_one_element_hide_no_vectors() {
+    const Target target = parse_target("llvm -mcpu=x86-64-v3 -num-cores=1").value();
+    for (const Dims& shape : {Dims{32, 256}, Dims{1, 32, 256, 1}, Dims{32, 1, 256, 1, 1}}) {
+      const te::DagPtr dag = dag_of([&](Net& n) { return n.op("exp", {n.input(shape)}); });
+      const std::string steps = schedule::print_steps(space::default_schedule(dag, target));
+      QVERIFY2(steps.find("vectorize") != std::string::npos, steps.c_str());
+    }
+  }
+};
+
+QTEST_APPLESS_MAIN(RuleReductionTest)
+#include "reduction_test.moc"
