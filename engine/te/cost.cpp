@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <unordered_map>
 
 #include "engine/ir/visit.h"
 #include "engine/te/dag.h"
+#include "engine/te/landings.h"
 
 namespace tw::te {
 
@@ -46,10 +48,12 @@ class Counter {
   std::unordered_map<const ir::ExprNode*, Count> memo_;
 };
 
-/// Evaluations of the op's body in one run.
+/// Evaluations of the op's body in one run that count: of terms that land on a place each, once.
 int64_t points_of(const Op& op) {
   int64_t points = op.output->num_elements();
   for (const Axis& a : op.reduce_axes) points *= a.extent;
+  if (const auto landings = landings_of(op))
+    for (const size_t k : landings->places) points /= std::max<int64_t>(1, op.axes[k].extent);
   return points;
 }
 

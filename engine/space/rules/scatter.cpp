@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "engine/ir/visit.h"
 #include "engine/space/rules/rules.h"
-#include "engine/tir/conditions.h"
+#include "engine/te/landings.h"
 
 namespace tw::space::rules {
 
@@ -15,31 +14,6 @@ namespace {
 /// Places up to which each looks through all updates in vectors: fewer than that are faster than updates one by one.
 constexpr int64_t kFewPlaces = 64;
 
-/// A reduction of updates, each of which says the place that it lands on.
-struct Landings {
-  std::vector<size_t> places;  ///< axes that are compared with what updates say
-  bool same_for_last;          ///< what they say is the same along the last axis, which is none of those
-};
-
-std::optional<Landings> landings_of(const te::Op& op) {
-  const auto* choice = op.body ? ir::as<ir::SelectNode>(*op.body) : nullptr;
-  if (!choice || op.reducer == te::Reducer::none || op.axes.empty()) return std::nullopt;
-  Landings found;
-  tir::visit_conjuncts(choice->cond, [&](const ir::Expr& part) {
-    const auto* eq = ir::as<ir::BinaryNode>(part);
-    if (!eq || eq->op != ir::BinaryOp::eq) return;
-    for (size_t k = 0; k < op.axes.size(); ++k) {
-      const ir::VarNode* var = op.axes[k].var.get();
-      const bool named = (eq->a.get() == var && !ir::uses_var(eq->b, var)) || (eq->b.get() == var && !ir::uses_var(eq->a, var));
-      if (named && std::find(found.places.begin(), found.places.end(), k) == found.places.end()) found.places.push_back(k);
-    }
-  });
-  std::sort(found.places.begin(), found.places.end());
-  const size_t last = op.axes.size() - 1;
-  found.same_for_last = !found.places.empty() && found.places.back() != last && !ir::uses_var(choice->cond, op.axes[last].var.get());
-  return found.places.empty() ? std::nullopt : std::optional(found);
-}
-
 }  // namespace
 
 std::vector<const ir::BufferNode*> schedule_scatters(Builder& b, const Target& target) {
@@ -47,7 +21,7 @@ std::vector<const ir::BufferNode*> schedule_scatters(Builder& b, const Target& t
   for (int i = 0; b.ok() && i < b.num_stages(); ++i) {
     const Stage& st = b.at(i);
     if (!schedule::has_loops(st) || !st.layout.empty() || is_output(b, i)) continue;
-    const auto found = landings_of(st.op);
+    const auto found = te::landings_of(st.op);
     if (!found) continue;
     const te::Op op = st.op;
     int64_t places = 1;
