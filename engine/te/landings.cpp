@@ -2,36 +2,17 @@
 #include "engine/te/landings.h"
 
 #include <algorithm>
-#include <functional>
 
+#include "engine/ir/conjuncts.h"
 #include "engine/ir/visit.h"
 
 namespace tw::te {
-
-namespace {
-
-/// Calls f on every part of what must hold, a choice between a second condition and none being two.
-void visit_parts(const ir::Expr& cond, const std::function<void(const ir::Expr&)>& f) {
-  const auto* both = ir::as<ir::BinaryNode>(cond);
-  const auto* choice = ir::as<ir::SelectNode>(cond);
-  if (both && both->op == ir::BinaryOp::and_) {
-    visit_parts(both->a, f);
-    visit_parts(both->b, f);
-  } else if (choice && ir::is_int(choice->if_false, 0)) {
-    visit_parts(choice->cond, f);
-    visit_parts(choice->if_true, f);
-  } else {
-    f(cond);
-  }
-}
-
-}  // namespace
 
 std::optional<Landings> landings_of(const Op& op) {
   const auto* choice = op.body && op.reducer != Reducer::none && !op.axes.empty() ? ir::as<ir::SelectNode>(*op.body) : nullptr;
   if (!choice) return std::nullopt;
   Landings found{};
-  visit_parts(choice->cond, [&](const ir::Expr& part) {
+  ir::visit_conjuncts(choice->cond, [&](const ir::Expr& part) {
     const auto* eq = ir::as<ir::BinaryNode>(part);
     if (!eq || eq->op != ir::BinaryOp::eq) return;
     for (size_t k = 0; k < op.axes.size(); ++k) {

@@ -8,20 +8,6 @@ void bind_loop(arith::Analyzer& facts, const ForNode& n) {
   facts.bind(n.var.get(), {first.lo, last.hi});
 }
 
-void visit_conjuncts(const Expr& cond, const std::function<void(const Expr&)>& f) {
-  const auto* b = ir::as<ir::BinaryNode>(cond);
-  const auto* choice = ir::as<ir::SelectNode>(cond);
-  if (b && b->op == ir::BinaryOp::and_) {
-    visit_conjuncts(b->a, f);
-    visit_conjuncts(b->b, f);
-  } else if (choice && ir::is_int(choice->if_false, 0)) {
-    visit_conjuncts(choice->cond, f);
-    visit_conjuncts(choice->if_true, f);
-  } else {
-    f(cond);
-  }
-}
-
 std::optional<arith::Linear> non_positive(const Expr& cond, const arith::Analyzer& facts) {
   const auto* b = ir::as<ir::BinaryNode>(cond);
   if (!b || (b->op != ir::BinaryOp::lt && b->op != ir::BinaryOp::le) || b->a->dtype != ir::kIndex) return std::nullopt;

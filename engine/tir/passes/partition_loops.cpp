@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "engine/arith/analyzer.h"
+#include "engine/ir/conjuncts.h"
 #include "engine/tir/clone.h"
 #include "engine/tir/conditions.h"
 #include "engine/tir/visit.h"

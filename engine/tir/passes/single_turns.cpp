@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "engine/arith/analyzer.h"
+#include "engine/ir/conjuncts.h"
 #include "engine/ir/equal.h"
 #include "engine/ir/visit.h"
 #include "engine/tir/conditions.h"

@@ -9,6 +9,7 @@
 
 #include "engine/arith/analyzer.h"
 #include "engine/arith/span.h"
+#include "engine/ir/conjuncts.h"
 #include "engine/ir/equal.h"
 #include "engine/tir/conditions.h"
 #include "engine/tir/visit.h"
