@@ -118,6 +118,17 @@ def forward(self, ids, weight):
   save(m, "texts");
 }
 
+/// Updates at places that one row of the input says, as graph networks have their edges.
+void write_edges() {
+  Module m = made("Edges");
+  add(m, "sums", {20, 8}, 1);
+  m.define(R"(
+def forward(self, x, edges):
+    return self.sums.index_add(0, edges.select(0, 1), x)
+)");
+  save(m, "edges");
+}
+
 /// A table behind a view, as OPT has it.
 void write_viewed_texts() {
   Module m = made("ViewedTexts");
@@ -148,6 +159,7 @@ int main(int argc, char** argv) {
     write_control();
     write_texts();
     write_viewed_texts();
+    write_edges();
     write_source("decided", "def forward(self, x):\n    if bool(x.sum() > 0):\n        x = x + 1\n    return x\n");
     write_source("decided_loop", "def forward(self, x):\n    n = int(x.max())\n    for i in range(n):\n        x = x + 1\n    return x\n");
     write_source("decided_number", "def forward(self, x):\n    n = float(x.max())\n    return torch.full([2, 2], n * 2.0) + x\n");

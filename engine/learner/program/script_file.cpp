@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "engine/base/text.h"
 #include "engine/learner/program/script_values.h"
@@ -52,6 +53,13 @@ std::optional<c10::IValue> attribute_of(const Value* v, const torch::jit::Module
   return object->toObject()->getAttr(v->node()->s(c10::attr::name));
 }
 
+/// Functions whose third argument are places in their first, in a new array or in place.
+bool takes_places(std::string kind) {
+  if (kind.ends_with('_')) kind.pop_back();
+  const std::set<std::string> all{"aten::index_add", "aten::index_copy", "aten::index_select", "aten::gather", "aten::scatter", "aten::scatter_add", "aten::scatter_reduce"};
+  return all.contains(kind);
+}
+
 /// Which shape an input has to have for a function that takes it together with weights.
 std::optional<ScriptInput> proposal_of(const Node* n, const Value* input, const torch::jit::Module& module) {
   const std::string kind = n->kind().toQualString();
@@ -81,10 +89,11 @@ std::optional<ScriptInput> proposal_of(const Node* n, const Value* input, const 
     return proposal(static_cast<int64_t>(w.scalar_type()), {1, w.size(kind == "aten::linear" ? 1 : 0)}, "the weights of a product");
   }
   if (kind == "aten::embedding" && n->inputs()[1] == input) return proposal(kLong, {1, kText}, "a table of embeddings");
+  if (takes_places(kind) && n->inputs().size() > 2 && n->inputs()[2] == input) return proposal(kLong, {}, "places in an array");
   return std::nullopt;
 }
 
-/// Follows an input through functions that keep its shape to the first one that says what it is; of what is given another shape, only that it is looked up in a table, which holds for any.
+/// Follows an input through functions that keep its shape to the first one that says what it is; of what is given another shape, only that it is looked up in a table or says places, which holds for any.
 ScriptInput guessed(const Value* input, const torch::jit::Module& module) {
   struct Followed {
     const Value* value;
@@ -94,13 +103,13 @@ ScriptInput guessed(const Value* input, const torch::jit::Module& module) {
   for (size_t k = 0; k < waiting.size() && k < kFollowed; ++k) {
     const auto [value, reshaped] = waiting[k];
     for (const torch::jit::Use& use : value->uses())
-      if (!reshaped || std::string(use.user->kind().toQualString()) == "aten::embedding")
+      if (const std::string kind = use.user->kind().toQualString(); !reshaped || kind == "aten::embedding" || takes_places(kind))
         if (auto found = proposal_of(use.user, value, module)) return *std::move(found);
     for (const torch::jit::Use& use : value->uses()) {
       const std::string kind = use.user->kind().toQualString();
       const bool keeps = kind == "aten::relu" || kind == "aten::to" || kind == "aten::contiguous" || kind == "aten::dropout" || kind == "aten::detach" || kind == "aten::clone" ||
                          kind == "aten::pad" || kind == "aten::div" || kind == "aten::mul" || kind == "aten::sub" || kind == "aten::add" || kind == "aten::long";
-      const bool reshapes = (kind == "aten::view" || kind == "aten::reshape") && use.user->inputs()[0] == value;
+      const bool reshapes = (kind == "aten::view" || kind == "aten::reshape" || kind == "aten::select" || kind == "aten::unsqueeze" || kind == "aten::expand") && use.user->inputs()[0] == value;
       if ((keeps || reshapes) && !use.user->outputs().empty()) waiting.push_back({use.user->outputs()[0], reshaped || reshapes});
     }
   }

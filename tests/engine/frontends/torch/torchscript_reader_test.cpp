@@ -130,6 +130,11 @@ class TorchscriptReaderTest : public QObject {
     const auto viewed = read_torchscript(file("viewed_texts"), shaped("ids", {1, 6}));  // nothing but the table says that these are integers
     QVERIFY2(viewed, viewed ? "" : viewed.error().text().c_str());
     QCOMPARE(viewed->values[static_cast<size_t>(viewed->inputs[0])].type.dtype, kInt64);
+    ImportOptions graph = shaped("x", {6, 8});
+    graph.shapes["edges"].shape = {2, 6};
+    const auto edges = read_torchscript(file("edges"), graph);  // nor but what is added at them
+    QVERIFY2(edges, edges ? "" : edges.error().text().c_str());
+    QCOMPARE(edges->values[static_cast<size_t>(edges->inputs[1])].type.dtype, kInt64);
   }
 
   /// What weights say of an input is proposed; without a shape the file is refused with it.
