@@ -17,6 +17,7 @@ constexpr double kStep = 1.8;
 }  // namespace
 
 double median_call_s(const std::function<void()>& call, double sample_s) {
+  call();  // after a pause it reads what a shared cache has lost meanwhile, which took up to three times as long
   std::vector<double> seconds;
   const auto end = Clock::now() + std::chrono::duration<double>(sample_s);
   Clock::time_point now;
@@ -26,8 +27,9 @@ double median_call_s(const std::function<void()>& call, double sample_s) {
     now = Clock::now();
     seconds.push_back(std::chrono::duration<double>(now - start).count());
   } while (now < end);
-  std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2), seconds.end());
-  return seconds[seconds.size() / 2];
+  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>((seconds.size() - 1) / 2);
+  std::nth_element(seconds.begin(), middle, seconds.end());
+  return *middle;
 }
 
 Expected<std::vector<Sample>> sample_by_turns(const std::vector<Contender>& contenders, int rounds, int threads, const std::vector<int>& processors,

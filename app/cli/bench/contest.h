@@ -21,7 +21,7 @@ struct Contender {
   std::chrono::milliseconds rest{12};
 };
 
-/// Median time in seconds of the calls of so long; of at least one call.
+/// Median time in seconds of the calls of so long, the lower one of two; of at least one call, after one that does not count.
 double median_call_s(const std::function<void()>& call, double seconds);
 
 /// One sample with the latency between two processors just before and just after it, in seconds; 0 on one thread.

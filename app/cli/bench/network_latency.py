@@ -2,7 +2,7 @@
 """What the peers of networks share; `tw bench` holds this text before each of theirs, and runs both: MODEL THREADS SHAPES.
 
 SHAPES is a JSON object from the model's inputs to their sizes, or to the number that an input is fixed at. On descriptor 3 a peer writes its version, or "missing" without its package, or "missing: " and what keeps it from running the model;
-then it answers each number of seconds that it reads by the median time of the runs of so long, at least one.
+then it answers each number of seconds that it reads by the lower median of the times of runs of so long, at least one, after one that does not count.
 """
 import json
 import os
@@ -41,6 +41,7 @@ def serve(start):
         return
     print(version, file=answers)
     for line in sys.stdin:
+        run()
         end = time.perf_counter() + float(line)
         times = []
         while not times or time.perf_counter() < end:

@@ -200,8 +200,8 @@ Expected<Section> network_section(const Bench& bench, int threads) {
   section.table = table.markdown();
   for (const std::string& note : notes) section.notes += fmt::format("- {}\n", note);
   section.notes += fmt::format(
-      "- batch 1; times are the least of {} samples, each the median run of {:.0f} ms; ratios by medians of the samples too; plain "
-      "loops: the least of {} runs; at most {} trials a task\n",
+      "- batch 1; times are the least of {} samples, each the median run of {:.0f} ms, behind one that does not count; ratios by medians of the "
+      "samples too; plain loops: the least of {} runs; at most {} trials a task\n",
       threads > 1 ? kProbedNetworkRounds : kNetworkRounds, kNetworkSampleSeconds * 1e3, kPlainRuns, bench.options.trials);
   section.notes += states_note(states, all);
   section.json["cases"] = list;

@@ -60,6 +60,13 @@ class ContestTest : public QObject {
     QCOMPARE((*samples)[3].seconds, 2.0);
   }
 
+  void theFirstCallDoesNotCount() {
+    int calls = 0;
+    const double seconds = median_call_s([&] { QTest::qSleep(calls++ == 0 ? 300 : 1); }, 0);
+    QCOMPARE(calls, 2);
+    QVERIFY(seconds < 0.3);
+  }
+
   void stops() {
     StopSource stop;
     const Contender stopping{"", [&]() -> Expected<double> {
