@@ -14,6 +14,7 @@ namespace tw::runtime {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr int64_t kArrayAlign = 64, kMostMemory = int64_t{1} << 46;  ///< of memory for a network; no processor of today addresses more
 
 class HostExecutor final : public GraphExecutor {
  public:
@@ -74,21 +75,25 @@ class HostExecutor final : public GraphExecutor {
   }
 
   Expected<void> place_slots() {
-    const auto no_memory = [](const std::string& what, int64_t bytes) {
-      return Error(ErrorCode::out_of_memory, fmt::format("No memory for {} of {} bytes", what, bytes));
-    };
-    arena_ = allocate_aligned(executable_->arena_bytes);
-    if (!arena_) return no_memory("the arena", executable_->arena_bytes);
+    // In one piece, since small arrays on pages of their own would not lie in huge ones.
+    std::vector<int64_t> places;
+    int64_t own_bytes = 0;
     for (const Slot& slot : executable_->slots) {
-      if (slot.kind == Slot::Kind::intermediate) {
-        memory_.push_back(arena_.get() + slot.offset);
-        continue;
-      }
+      places.push_back(own_bytes);
+      if (slot.kind == Slot::Kind::intermediate) continue;
       const int64_t bytes = slot.spec.physical_bytes();
-      own_.push_back(allocate_aligned(bytes));
-      if (!own_.back()) return no_memory(fmt::format("array \"{}\"", slot.spec.name), bytes);
-      if (slot.kind == Slot::Kind::constant && bytes > 0) write_constant(slot, own_.back().get());
-      memory_.push_back(own_.back().get());
+      if (bytes > kMostMemory - own_bytes) return Error(ErrorCode::out_of_memory, fmt::format("No memory for array \"{}\" of {} bytes", slot.spec.name, bytes));
+      own_bytes += (bytes + kArrayAlign - 1) / kArrayAlign * kArrayAlign;
+    }
+    arena_ = allocate_aligned(executable_->arena_bytes);
+    if (!arena_) return Error(ErrorCode::out_of_memory, fmt::format("No memory for the arena of {} bytes", executable_->arena_bytes));
+    own_ = allocate_aligned(own_bytes);
+    if (!own_) return Error(ErrorCode::out_of_memory, fmt::format("No memory for constants, inputs and outputs of {} bytes", own_bytes));
+    for (size_t i = 0; i < places.size(); ++i) {
+      const Slot& slot = executable_->slots[i];
+      const bool own = slot.kind != Slot::Kind::intermediate;
+      memory_.push_back(own ? own_.get() + places[i] : arena_.get() + slot.offset);
+      if (slot.kind == Slot::Kind::constant && slot.spec.physical_bytes() > 0) write_constant(slot, memory_.back());
     }
     return {};
   }
@@ -106,7 +111,7 @@ class HostExecutor final : public GraphExecutor {
   std::unique_ptr<LoadedModule> module_;
   std::shared_ptr<ThreadPool> pool_;
   AlignedBytes arena_;
-  std::vector<AlignedBytes> own_;   ///< inputs, outputs and constants that need memory of their own
+  AlignedBytes own_;                ///< inputs, outputs and constants
   std::vector<std::byte*> memory_;  ///< per slot
   std::vector<PreparedCall> calls_;
 };

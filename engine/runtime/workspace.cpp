@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -110,10 +111,20 @@ void AlignedFree::operator()(std::byte* p) const { munmap(p, bytes); }
 
 AlignedBytes allocate_aligned(int64_t bytes) {
   const size_t size = std::max<size_t>(static_cast<size_t>(bytes), 1);
-  void* p = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const bool huge = size >= kHugePage;
+  // Only what begins and ends at the borders of huge pages lies in nothing else; older systems begin anywhere.
+  const size_t whole = huge ? (size + kHugePage - 1) / kHugePage * kHugePage : size, mapped = huge ? whole + kHugePage : whole;
+  void* p = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return {};
-  if (size >= kHugePage) madvise(p, size, MADV_HUGEPAGE);  // only a hint
-  return AlignedBytes(static_cast<std::byte*>(p), AlignedFree{size});
+  auto* start = static_cast<std::byte*>(p);
+  if (huge) {
+    const size_t before = (kHugePage - reinterpret_cast<uintptr_t>(p) % kHugePage) % kHugePage;
+    if (before > 0) munmap(start, before);
+    munmap(start + before + whole, kHugePage - before);
+    start += before;
+    madvise(start, whole, MADV_HUGEPAGE);  // only a hint
+  }
+  return AlignedBytes(start, AlignedFree{whole});
 }
 
 }  // namespace tw::runtime
