@@ -17,7 +17,7 @@ constexpr double kStep = 1.8;
 }  // namespace
 
 double median_call_s(const std::function<void()>& call, double sample_s) {
-  call();  // after a pause it reads what a shared cache has lost meanwhile, which took up to three times as long
+  call();  // after a pause it takes up to three times as long, as if a cache that others share had lost the weights
   std::vector<double> seconds;
   const auto end = Clock::now() + std::chrono::duration<double>(sample_s);
   Clock::time_point now;
