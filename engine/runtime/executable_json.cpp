@@ -7,6 +7,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/runtime/workspace.h"
 
 namespace tw::runtime {
 
@@ -161,7 +162,7 @@ Expected<void> check_slot(const Executable& e, const Slot& slot) {
         return unfit(fmt::format("Constant \"{}\" needs {} bytes, found {}", slot.spec.name, needed, slot.data->size()));
       return {};
     case Slot::Kind::intermediate:
-      if (slot.offset < 0 || slot.offset % 64 != 0 || slot.offset > e.arena_bytes || bytes > e.arena_bytes - slot.offset)
+      if (slot.offset < 0 || slot.offset % kArrayAlign != 0 || slot.offset > e.arena_bytes || bytes > e.arena_bytes - slot.offset)
         return unfit(
             fmt::format("Array \"{}\" of {} bytes at offset {} does not fit the arena of {} bytes", slot.spec.name, bytes, slot.offset, e.arena_bytes));
       return {};

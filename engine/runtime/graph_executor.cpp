@@ -14,7 +14,7 @@ namespace tw::runtime {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr int64_t kArrayAlign = 64, kMostMemory = int64_t{1} << 46;  ///< of memory for a network; no processor of today addresses more
+constexpr int64_t kMostMemory = int64_t{1} << 46;  ///< of memory for a network; no processor of today addresses more
 
 class HostExecutor final : public GraphExecutor {
  public:

@@ -16,7 +16,6 @@ namespace tw::runtime {
 
 namespace {
 
-constexpr int64_t kAlign = 64;
 constexpr int64_t kFirstChunk = 64 * 1024;
 constexpr int64_t kMaxSlack = int64_t{16} << 20;
 constexpr size_t kHugePage = size_t{2} << 20;
@@ -27,7 +26,7 @@ void print_and_abort(int64_t bytes) {
 }
 std::atomic<WorkspaceFailure> failure{&print_and_abort};
 
-int64_t round_up(int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
+int64_t round_up(int64_t n) { return (n + kArrayAlign - 1) / kArrayAlign * kArrayAlign; }
 
 /// A stack of blocks in a few chunks. Once it is empty again, its chunks become one that holds them all.
 class Stack {
@@ -70,7 +69,7 @@ class Stack {
   };
 
   bool grow(int64_t size) {
-    auto* memory = static_cast<std::byte*>(std::aligned_alloc(kAlign, static_cast<size_t>(round_up(size))));
+    auto* memory = static_cast<std::byte*>(std::aligned_alloc(kArrayAlign, static_cast<size_t>(round_up(size))));
     if (memory == nullptr) return false;
     chunks_.push_back({memory, round_up(size), 0});
     return true;

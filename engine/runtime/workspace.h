@@ -17,7 +17,10 @@ void workspace_free(void* ctx, void* p);
 using WorkspaceFailure = void (*)(int64_t bytes);
 void set_workspace_failure(WorkspaceFailure handler);
 
-/// Memory for arrays: 64-byte aligned, zero-filled, backed by huge pages where the system gives them.
+/// Bytes at whose multiples the arrays of a network begin.
+constexpr int64_t kArrayAlign = 64;
+
+/// Memory for arrays: aligned to kArrayAlign, zero-filled, backed by huge pages where the system gives them.
 struct AlignedFree {
   size_t bytes = 0;
   void operator()(std::byte* p) const;

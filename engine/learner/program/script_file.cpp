@@ -56,7 +56,7 @@ std::optional<c10::IValue> attribute_of(const Value* v, const torch::jit::Module
 /// Functions whose third argument are places in their first, in a new array or in place.
 bool takes_places(std::string kind) {
   if (kind.ends_with('_')) kind.pop_back();
-  const std::set<std::string> all{"aten::index_add", "aten::index_copy", "aten::index_select", "aten::gather", "aten::scatter", "aten::scatter_add", "aten::scatter_reduce"};
+  static const std::set<std::string> all{"aten::index_add", "aten::index_copy", "aten::index_select", "aten::gather", "aten::scatter", "aten::scatter_add", "aten::scatter_reduce"};
   return all.contains(kind);
 }
 
