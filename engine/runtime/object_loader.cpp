@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <string>
 
 #include "engine/base/text.h"
+#include "engine/runtime/library_symbols.h"
 
 namespace tw::runtime {
 
@@ -398,31 +398,6 @@ Expected<void> ObjectLoader::protect() {
 }
 
 }  // namespace
-
-void* library_symbol(std::string_view name) {
-#define TW_BOTH(name) \
-  {#name, reinterpret_cast<void*>(static_cast<double (*)(double)>(&::name))}, {#name "f", reinterpret_cast<void*>(static_cast<float (*)(float)>(&::name##f))}
-#define TW_BOTH2(name)                                                                     \
-  {#name, reinterpret_cast<void*>(static_cast<double (*)(double, double)>(&::name))},      \
-      {#name "f", reinterpret_cast<void*>(static_cast<float (*)(float, float)>(&::name##f))}
-  static const std::map<std::string_view, void*> kSymbols = {
-      TW_BOTH(exp),   TW_BOTH(log),  TW_BOTH(tanh), TW_BOTH(erf),   TW_BOTH(sin),   TW_BOTH(cos),   TW_BOTH(tan),  TW_BOTH(asin),
-      TW_BOTH(acos),  TW_BOTH(atan), TW_BOTH(sinh), TW_BOTH(cosh),  TW_BOTH(asinh), TW_BOTH(acosh), TW_BOTH(atanh), TW_BOTH(floor),
-      TW_BOTH(ceil),  TW_BOTH(trunc), TW_BOTH2(pow), TW_BOTH2(fmod),
-      {"fma", reinterpret_cast<void*>(static_cast<double (*)(double, double, double)>(&::fma))},
-      {"fmaf", reinterpret_cast<void*>(static_cast<float (*)(float, float, float)>(&::fmaf))},
-      // Not in the headers of this language version; code generators know them.
-      {"roundeven", reinterpret_cast<void*>(+[](double x) { return std::nearbyint(x); })},
-      {"roundevenf", reinterpret_cast<void*>(+[](float x) { return std::nearbyint(x); })},
-      {"memcpy", reinterpret_cast<void*>(&::memcpy)},
-      {"memmove", reinterpret_cast<void*>(&::memmove)},
-      {"memset", reinterpret_cast<void*>(&::memset)},
-  };
-#undef TW_BOTH
-#undef TW_BOTH2
-  const auto found = kSymbols.find(name);
-  return found == kSymbols.end() ? nullptr : found->second;
-}
 
 Expected<std::unique_ptr<LoadedModule>> load_object(const std::vector<std::byte>& object) { return ObjectLoader(object).load(); }
 

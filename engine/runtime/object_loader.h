@@ -3,15 +3,11 @@
 
 #include <cstddef>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "engine/runtime/kernel.h"
 
 namespace tw::runtime {
-
-/// What generated code may call by name: mathematics and copies of the C library. Null for other names.
-void* library_symbol(std::string_view name);
 
 /// Loads a relocatable object of this machine's architecture (ELF, 64 bits, little-endian; x86-64 or AArch64) into this process: sections into one mapping, code
 /// and constants read-only afterwards, calls of the C library through stubs beside the code. Nothing of it runs before a kernel is called.

@@ -140,6 +140,32 @@ def forward(self, ids):
   save(m, "viewed_texts");
 }
 
+/// Rows of a table summed bag by bag, for bags of one size and of several; and numbers as tracing stores them.
+void write_bags() {
+  Module m = made("Bags");
+  add(m, "table", {50, 8}, 1);
+  m.define(R"(
+def forward(self, ids):
+    flat = ids.reshape(-1)
+    alike = torch.embedding_bag(self.table, flat, torch.arange(0, flat.size(0), ids.size(1)), False, 1)[0]
+    several = torch.embedding_bag(self.table, flat, torch.tensor([0, 2, 2, 7]), False, 2)[0]
+    return alike, several
+)");
+  save(m, "bags");
+  Module traced = made("Traced");
+  traced.define("def forward(self, x):\n    return x + torch.arange(4)\n");
+  // What tracing makes of torch.arange(4) / 2 + x: a constant without dimensions, of 64 bits.
+  auto& function = torch::jit::toGraphFunction(traced.get_method("forward").function());
+  torch::jit::Graph& graph = *function.graph();
+  for (torch::jit::Node* n : graph.nodes()) {
+    if (n->kind() != c10::Symbol::fromQualString("aten::add")) continue;
+    const torch::jit::WithInsertPoint here(n);
+    torch::jit::Value* two = graph.insertConstant(torch::tensor(2.0, torch::kFloat64));
+    n->replaceInput(1, graph.insert(c10::Symbol::fromQualString("aten::div"), {n->inputs()[1], two}));
+  }
+  save(traced, "traced_number");
+}
+
 void write_source(const std::string& name, const std::string& source) {
   Module m = made("Module_" + name);
   add(m, "w", {3, 3}, 1);
@@ -159,6 +185,7 @@ int main(int argc, char** argv) {
     write_control();
     write_texts();
     write_viewed_texts();
+    write_bags();
     write_edges();
     write_source("decided", "def forward(self, x):\n    if bool(x.sum() > 0):\n        x = x + 1\n    return x\n");
     write_source("decided_loop", "def forward(self, x):\n    n = int(x.max())\n    for i in range(n):\n        x = x + 1\n    return x\n");

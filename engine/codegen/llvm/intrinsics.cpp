@@ -2,11 +2,14 @@
 #include "engine/codegen/llvm/intrinsics.h"
 
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/TargetParser/Triple.h>
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "engine/codegen/llvm/f32_math.h"
+#include "engine/runtime/library_symbols.h"
 
 namespace tw::codegen {
 
@@ -15,21 +18,53 @@ using llvm::Value;
 
 namespace {
 
-Value* call_per_lane(ModuleState& state, Builder& b, Intrinsic f, DType t, const std::vector<Value*>& args) {
-  llvm::Type* element = value_type(state.context(), t.element());
-  auto* type = llvm::FunctionType::get(element, std::vector<llvm::Type*>(args.size(), element), false);
-  const std::string name = std::string(ir::intrinsic_name(f)) + (t.bits == 64 ? "" : "f");
-  llvm::FunctionCallee callee = state.module.getOrInsertFunction(name, type);
+/// Declares a function of the C library that only computes its result from its arguments.
+llvm::FunctionCallee pure_function(ModuleState& state, const std::string& name, llvm::Type* value, size_t arguments) {
+  llvm::FunctionCallee callee = state.module.getOrInsertFunction(name, llvm::FunctionType::get(value, std::vector<llvm::Type*>(arguments, value), false));
   auto* function = llvm::cast<llvm::Function>(callee.getCallee());
   function->setDoesNotThrow();
   function->setDoesNotAccessMemory();
   function->setWillReturn();
-  if (t.lanes == 1) return b.CreateCall(callee, args);
+  return callee;
+}
+
+/// What the C library's functions of vectors are called with on the target: none on processors that are no x86-64.
+std::optional<runtime::VectorAbi> vector_abi(const ModuleState& state) {
+  using F = target::X86Feature;
+  if (!llvm::Triple(state.module.getTargetTriple()).isX86()) return std::nullopt;
+  const auto usable = [&](runtime::VectorAbi a) { return runtime::vector_bits(a) <= state.target.vector_bits; };
+  if (state.has(F::avx512f) && usable(runtime::VectorAbi::avx512)) return runtime::VectorAbi::avx512;
+  if (state.has(F::avx2) && usable(runtime::VectorAbi::avx2)) return runtime::VectorAbi::avx2;
+  return runtime::VectorAbi::sse;
+}
+
+/// Calls a function of the C library: in whole vectors where it has one for them, else lane by lane.
+Value* call_library(ModuleState& state, Builder& b, Intrinsic f, DType t, const std::vector<Value*>& args) {
+  llvm::Type* element = value_type(state.context(), t.element());
+  const auto scalar = [&] { return pure_function(state, std::string(ir::intrinsic_name(f)) + (t.bits == 64 ? "" : "f"), element, args.size()); };
+  if (t.lanes == 1) return b.CreateCall(scalar(), args);
+  const auto abi = vector_abi(state);
+  const std::string name = abi ? runtime::vector_function(ir::intrinsic_name(f), static_cast<int>(args.size()), t.bits, *abi) : std::string();
+  const int step = name.empty() ? 1 : runtime::vector_bits(*abi) / t.bits;
+  const llvm::FunctionCallee callee = name.empty() ? scalar() : pure_function(state, name, llvm::FixedVectorType::get(element, step), args.size());
   Value* result = llvm::PoisonValue::get(args[0]->getType());
-  for (int i = 0; i < t.lanes; ++i) {
-    std::vector<Value*> lane;
-    for (Value* a : args) lane.push_back(b.CreateExtractElement(a, i));
-    result = b.CreateInsertElement(result, b.CreateCall(callee, lane), i);
+  for (int at = 0; at < t.lanes; at += step) {
+    // Lanes beyond the last repeat it: whatever the function does there, it does for a value that is asked for.
+    std::vector<int> lanes(static_cast<size_t>(step)), back(static_cast<size_t>(t.lanes));
+    for (int i = 0; i < step; ++i) lanes[static_cast<size_t>(i)] = std::min(at + i, t.lanes - 1);
+    std::vector<Value*> part;
+    for (Value* a : args) part.push_back(step == 1 ? b.CreateExtractElement(a, at) : b.CreateShuffleVector(a, lanes));
+    Value* value = b.CreateCall(callee, part);
+    if (step == 1) {
+      result = b.CreateInsertElement(result, value, at);
+      continue;
+    }
+    if (step == t.lanes) return value;
+    // As many lanes as the result, then the new ones in their places.
+    for (int i = 0; i < t.lanes; ++i) back[static_cast<size_t>(i)] = std::clamp(i - at, 0, step - 1);
+    Value* widened = b.CreateShuffleVector(value, back);
+    for (int i = 0; i < t.lanes; ++i) back[static_cast<size_t>(i)] = i >= at && i < at + step ? t.lanes + i : i;
+    result = at == 0 ? widened : b.CreateShuffleVector(result, widened, back);
   }
   return result;
 }
@@ -37,7 +72,7 @@ Value* call_per_lane(ModuleState& state, Builder& b, Intrinsic f, DType t, const
 /// 1 / (1 + exp(-x)) without overflow: exp is only taken of -|x|.
 Value* sigmoid64(ModuleState& state, Builder& b, DType t, Value* x) {
   llvm::Constant* one = llvm::ConstantFP::get(x->getType(), 1.0);
-  Value* e = call_per_lane(state, b, Intrinsic::exp, t, {b.CreateFNeg(b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x))});
+  Value* e = call_library(state, b, Intrinsic::exp, t, {b.CreateFNeg(b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x))});
   Value* s = b.CreateFDiv(one, b.CreateFAdd(one, e));
   return b.CreateSelect(b.CreateFCmpOLT(x, llvm::Constant::getNullValue(x->getType())), b.CreateFMul(e, s), s);
 }
@@ -114,7 +149,7 @@ Value* emit_intrinsic(ModuleState& state, Builder& b, Intrinsic f, DType type, c
     }
   }
   if (f == Intrinsic::sigmoid) return sigmoid64(state, b, t, args[0]);
-  return call_per_lane(state, b, f, t, args);
+  return call_library(state, b, f, t, args);
 }
 
 }  // namespace tw::codegen

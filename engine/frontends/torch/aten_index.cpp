@@ -11,6 +11,30 @@ namespace {
 TorchResults embedding(TorchNode& n) {
   return n.one(n.emit("gather", {n.tensor("weight"), n.tensor("indices")}, attrs({{"axis", int64_t{0}}})));
 }
+/// Sums, means or largest values of the rows that each bag names; where bags begin has to be known.
+TorchResults embedding_bag(TorchNode& n) {
+  if (n.integer("padding_idx", -1) >= 0) n.unsupported("bags that leave rows out (padding_idx)");
+  const int indices = n.tensor("indices");
+  const HostArray* offsets = n.constant_of(n.tensor("offsets"));
+  if (offsets == nullptr) n.unsupported("bags that begin where the inputs' values say");
+  constexpr const char* kModes[] = {"reduce_sum", "reduce_mean", "reduce_max"};
+  const int64_t mode = n.integer("mode", 0), bags = offsets->num_elements() - (n.boolean("include_last_offset", false) ? 1 : 0), count = n.type(indices).num_elements();
+  if (mode < 0 || mode > 2) n.unsupported(fmt::format("bags of mode {}", mode));
+  int rows = n.emit("gather", {n.tensor("weight"), indices}, attrs({{"axis", int64_t{0}}}));
+  if (n.has("per_sample_weights")) rows = n.binary("mul", rows, n.reshape(n.tensor("per_sample_weights"), {count, 1}));
+  const int64_t width = n.shape(rows)[1];
+  const auto begin = [&](int64_t bag) { return bag < offsets->num_elements() ? offsets->get_int(bag) : count; };
+  const int64_t size = bags == 0 ? 0 : count / bags;
+  bool alike = size > 0 && size * bags == count;
+  for (int64_t k = 0; alike && k < bags; ++k) alike = begin(k) == k * size;
+  if (alike) return n.one(n.reduce(kModes[mode], n.reshape(rows, {bags, size, width}), {1}, false));
+  if (bags == 0 || bags > torch_limits::kUnrolled) n.unsupported(fmt::format("{} bags of different sizes", bags));
+  std::vector<int> sums;
+  for (int64_t k = 0; k < bags; ++k)
+    sums.push_back(begin(k + 1) == begin(k) ? n.constant(HostArray::make(n.dtype(rows), {1, width}))
+                                            : n.reduce(kModes[mode], n.slice(rows, 0, begin(k), begin(k + 1) - begin(k)), {0}, true));
+  return n.one(n.concat(sums, 0));
+}
 TorchResults index_select(TorchNode& n) {
   const int x = n.tensor("self");
   return n.one(n.emit("gather", {x, n.tensor("index")}, attrs({{"axis", n.axis(n.integer("dim", 0), n.rank(x))}})));
@@ -288,6 +312,7 @@ TorchResults select_scatter(TorchNode& n) {
 constexpr AtenOp kAtenIndex[] = {
     {"aten.copy", copy},
     {"aten.embedding", embedding},
+    {"aten.embedding_bag", embedding_bag},
     {"aten.fill", fill},
     {"aten.gather", gather},
     {"aten.index", index},

@@ -53,6 +53,8 @@ std::optional<c10::IValue> attribute_of(const Value* v, const torch::jit::Module
   return object->toObject()->getAttr(v->node()->s(c10::attr::name));
 }
 
+bool looks_up(const std::string& kind) { return kind == "aten::embedding" || kind == "aten::embedding_bag"; }
+
 /// Functions whose third argument are places in their first, in a new array or in place.
 bool takes_places(std::string kind) {
   if (kind.ends_with('_')) kind.pop_back();
@@ -88,7 +90,7 @@ std::optional<ScriptInput> proposal_of(const Node* n, const Value* input, const 
     if (!w.defined() || w.dim() != 2) return std::nullopt;
     return proposal(static_cast<int64_t>(w.scalar_type()), {1, w.size(kind == "aten::linear" ? 1 : 0)}, "the weights of a product");
   }
-  if (kind == "aten::embedding" && n->inputs()[1] == input) return proposal(kLong, {1, kText}, "a table of embeddings");
+  if (looks_up(kind) && n->inputs()[1] == input) return proposal(kLong, {1, kText}, "a table of embeddings");
   if (takes_places(kind) && n->inputs().size() > 2 && n->inputs()[2] == input) return proposal(kLong, {}, "places in an array");
   return std::nullopt;
 }
@@ -103,13 +105,13 @@ ScriptInput guessed(const Value* input, const torch::jit::Module& module) {
   for (size_t k = 0; k < waiting.size() && k < kFollowed; ++k) {
     const auto [value, reshaped] = waiting[k];
     for (const torch::jit::Use& use : value->uses())
-      if (const std::string kind = use.user->kind().toQualString(); !reshaped || kind == "aten::embedding" || takes_places(kind))
+      if (const std::string kind = use.user->kind().toQualString(); !reshaped || looks_up(kind) || takes_places(kind))
         if (auto found = proposal_of(use.user, value, module)) return *std::move(found);
     for (const torch::jit::Use& use : value->uses()) {
       const std::string kind = use.user->kind().toQualString();
       const bool keeps = kind == "aten::relu" || kind == "aten::to" || kind == "aten::contiguous" || kind == "aten::dropout" || kind == "aten::detach" || kind == "aten::clone" ||
                          kind == "aten::pad" || kind == "aten::div" || kind == "aten::mul" || kind == "aten::sub" || kind == "aten::add" || kind == "aten::long";
-      const bool reshapes = (kind == "aten::view" || kind == "aten::reshape" || kind == "aten::select" || kind == "aten::unsqueeze" || kind == "aten::expand") && use.user->inputs()[0] == value;
+      const bool reshapes = (kind == "aten::view" || kind == "aten::reshape" || kind == "aten::select" || kind == "aten::slice" || kind == "aten::unsqueeze" || kind == "aten::expand") && use.user->inputs()[0] == value;
       if ((keeps || reshapes) && !use.user->outputs().empty()) waiting.push_back({use.user->outputs()[0], reshaped || reshapes});
     }
   }

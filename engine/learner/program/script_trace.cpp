@@ -152,6 +152,21 @@ class Tracer {
 
   // ---- Blocks
 
+  /// Tracing stores the 2 of x / 2 as a tensor without dimensions of 64 bits, which would decide the type of the quotient of integers. Before libtorch runs a
+  /// graph it makes numbers of such constants in these four operations (its pass CanonicalizeOps, whose header is not installed).
+  static void numbers_for_scalars(Block* block) {
+    for (Node* n : block->nodes()) {
+      for (Block* inner : n->blocks()) numbers_for_scalars(inner);
+      if (!n->matches("aten::add(Tensor self, Tensor other, *, Scalar alpha) -> Tensor") && !n->matches("aten::sub(Tensor self, Tensor other, *, Scalar alpha) -> Tensor") &&
+          !n->matches("aten::mul(Tensor self, Tensor other) -> Tensor") && !n->matches("aten::div(Tensor self, Tensor other) -> Tensor"))
+        continue;
+      const auto other = torch::jit::toIValue(n->inputs()[1]);
+      if (!other || !other->isTensor() || !other->toTensor().defined() || other->toTensor().dim() != 0) continue;
+      const torch::jit::WithInsertPoint here(n);
+      n->replaceInput(1, n->owningGraph()->insertConstant(other->toTensor().item()));
+    }
+  }
+
   std::vector<Known> call(torch::jit::Function& function, std::vector<Known> arguments) {
     function.ensure_defined();
     torch::jit::GraphFunction* code = torch::jit::tryToGraphFunction(function);
@@ -161,6 +176,7 @@ class Tracer {
     if (!graph) {
       graph = code->graph()->copy();
       torch::jit::Inline(*graph);
+      numbers_for_scalars(graph->block());
     }
     Frame frame;
     for (size_t k = 0; k < graph->inputs().size(); ++k) frame[graph->inputs()[k]] = std::move(arguments.at(k));

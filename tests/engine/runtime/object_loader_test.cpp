@@ -33,13 +33,6 @@ class ObjectLoaderTest : public QObject {
     QVERIFY(!(*module)->find("other"));
   }
 
-  void knows_its_library() {
-    for (const char* name : {"exp", "expf", "tanhf", "pow", "powf", "fmod", "memcpy", "memset", "memmove", "fmaf", "roundevenf"}) QVERIFY2(runtime::library_symbol(name), name);
-    for (const char* name : {"system", "execve", "open", "dlsym", "", "expl"}) QVERIFY2(!runtime::library_symbol(name), name);
-    const auto call = reinterpret_cast<float (*)(float)>(runtime::library_symbol("roundevenf"));
-    QVERIFY(call(2.5F) == 2 && call(3.5F) == 4);
-  }
-
   /// Whatever is in the file, the answer is a module or an error.
   void damaged() {
     const std::vector<std::byte> whole = object();

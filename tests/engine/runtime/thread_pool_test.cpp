@@ -151,7 +151,7 @@ class ThreadPoolTest : public QObject {
     const long pid = syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr);
     QVERIFY(pid >= 0);
     if (pid == 0) {
-      const runtime::ThreadPool pool(2);
+      const ThreadPool pool(2);
       cpu_set_t now;
       _exit(sched_getaffinity(0, sizeof now, &now) == 0 ? CPU_COUNT(&now) : 99);
     }

@@ -19,7 +19,7 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNoNumber = std::numeric_limits<float>::quiet_NaN();
 
-/// A function, its true value, and how far float32 code may be from it in units of the last place.
+/// A function, its true value, and how far float32 code may be from it in units of the last place. The C library's functions of vectors promise 4.
 struct Row {
   Intrinsic function;
   double (*truth)(double);
@@ -35,10 +35,10 @@ const Row kRows[] = {
     {Intrinsic::sigmoid, sigmoid, 4, 3, -100, 30}, {Intrinsic::erf, std::erf, 3, 1, -5, 5},         {Intrinsic::sqrt, std::sqrt, 0.51, 0, 0, 1e6},
     {Intrinsic::rsqrt, rsqrt, 1.6, 1, 0, 1e6},     {Intrinsic::fabs, std::fabs, 0, 0, -9, 9},       {Intrinsic::floor, std::floor, 0, 0, -9, 9},
     {Intrinsic::ceil, std::ceil, 0, 0, -9, 9},     {Intrinsic::round, std::nearbyint, 0, 0, -9, 9}, {Intrinsic::trunc, std::trunc, 0, 0, -9, 9},
-    {Intrinsic::sin, std::sin, 1.5, 0, -9, 9},     {Intrinsic::cos, std::cos, 1.5, 0, -9, 9},       {Intrinsic::tan, std::tan, 1.5, 0, -1.5, 1.5},
-    {Intrinsic::asin, std::asin, 1.5, 0, -1, 1},   {Intrinsic::acos, std::acos, 1.5, 0, -1, 1},     {Intrinsic::atan, std::atan, 1.5, 0, -9, 9},
-    {Intrinsic::sinh, std::sinh, 2.5, 0, -9, 9},   {Intrinsic::cosh, std::cosh, 2.5, 0, -9, 9},     {Intrinsic::asinh, std::asinh, 2.5, 0, -9, 9},
-    {Intrinsic::acosh, std::acosh, 2.5, 0, 1, 9},  {Intrinsic::atanh, std::atanh, 2.5, 0, -1, 1},
+    {Intrinsic::sin, std::sin, 4, 4, -9, 9},     {Intrinsic::cos, std::cos, 4, 4, -9, 9},       {Intrinsic::tan, std::tan, 4, 4, -1.5, 1.5},
+    {Intrinsic::asin, std::asin, 4, 4, -1, 1},   {Intrinsic::acos, std::acos, 4, 4, -1, 1},     {Intrinsic::atan, std::atan, 4, 4, -9, 9},
+    {Intrinsic::sinh, std::sinh, 4, 4, -9, 9},   {Intrinsic::cosh, std::cosh, 4, 4, -9, 9},     {Intrinsic::asinh, std::asinh, 4, 4, -9, 9},
+    {Intrinsic::acosh, std::acosh, 4, 4, 1, 9},  {Intrinsic::atanh, std::atanh, 4, 4, -1, 1},
 };
 
 /// Corner cases, every order of magnitude of both signs, and numbers where the function is interesting.
@@ -101,7 +101,7 @@ class IntrinsicsTest : public QObject {
     QTest::addColumn<int>("row");
     QTest::addColumn<int>("lanes");
     for (int r = 0; r < static_cast<int>(std::size(kRows)); ++r)
-      for (const int lanes : {1, 8, 16, 32}) QTest::addRow("%s x%d", ir::intrinsic_name(kRows[r].function), lanes) << r << lanes;
+      for (const int lanes : {1, 2, 8, 16, 32}) QTest::addRow("%s x%d", ir::intrinsic_name(kRows[r].function), lanes) << r << lanes;
   }
   void float32() {
     QFETCH(int, row);
@@ -150,7 +150,7 @@ class IntrinsicsTest : public QObject {
         QVERIFY(run(elementwise({A, B}, C, 8, [&](const Expr& i) { return ir::call(f, {ir::load(A, {i}), ir::load(B, {i})}); }), args, host_target()));
         for (int i = 0; i < 64; ++i) {
           const double want = f == Intrinsic::pow ? std::pow(args[0].get(i), args[1].get(i)) : std::fmod(args[0].get(i), args[1].get(i));
-          QVERIFY(ulps(t, args[2].get(i), want) <= 1);
+          QVERIFY(ulps(t, args[2].get(i), want) <= 4);
         }
       }
     }

@@ -137,6 +137,16 @@ class TorchscriptReaderTest : public QObject {
     QCOMPARE(edges->values[static_cast<size_t>(edges->inputs[1])].type.dtype, kInt64);
   }
 
+  void bags_of_rows_agree() {
+    TW_NEEDS_LEARNER;
+    agrees(file("bags"), shaped("ids", {3, 4}));
+  }
+  /// x / 2 of integers is float32 although tracing stores the 2 as float64.
+  void traced_numbers_agree() {
+    TW_NEEDS_LEARNER;
+    agrees(file("traced_number"), shaped("x", {4}));
+  }
+
   /// What weights say of an input is proposed; without a shape the file is refused with it.
   void shapes_are_proposed() {
     TW_NEEDS_LEARNER;
