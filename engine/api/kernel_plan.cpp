@@ -101,8 +101,9 @@ class Planner {
   std::vector<Layout> adopted(const graph::Group& group) const {
     std::vector<Layout> layouts;
     Layout blocked;
+    const bool in_order = reads_in_order(g_, group);
     for (const int v : group.inputs) {
-      layouts.push_back(g_.values[static_cast<size_t>(v)].constant ? Layout{} : present(v));
+      layouts.push_back(in_order || g_.values[static_cast<size_t>(v)].constant ? Layout{} : present(v));
       if (blocked.empty()) blocked = layouts.back();
     }
     const bool keeps = keeps_layout(g_, group);

@@ -12,6 +12,8 @@ std::vector<std::optional<Layout>> wanted_layouts(const graph::Graph& g, const g
 
 /// Whether the kernel may write a blocked layout where it reads one: it works on each position by itself or on windows of the image, or moves elements.
 bool keeps_layout(const graph::Graph& g, const graph::Group& group);
+/// Whether a kernel by rule reads each element so often, along an axis, that a copy in order costs less than finding it in blocks.
+bool reads_in_order(const graph::Graph& g, const graph::Group& group);
 /// Whether a tensor of this type may be stored so: same rank, and less of each dimension is padding than is not.
 bool fits(const Layout& layout, const graph::TensorType& type);
 

@@ -104,6 +104,17 @@ class KernelPlanTest : public QObject {
     QCOMPARE(copies(n.finish({a, b})), 1);
   }
 
+  /// What adds up along a line, or ranks it, reads it as often as it is long.
+  void linesAreCopiedInOrder() {
+    for (const bool ranks : {false, true}) {
+      Net n;
+      graph::Attrs attrs;
+      attrs.values = {{"axis", int64_t{3}}, {"k", int64_t{3}}};
+      const int a = n.op("relu", {n.conv(n.input({1, 3, 8, 40}), 3, 16)});
+      QCOMPARE(copies(n.finish({n.op(ranks ? "top_k_indices" : "cumsum", {a}, attrs)})), 1);
+    }
+  }
+
   void passThroughValues() {
     Net n;  // an input and a constant that are outputs, one of them twice
     const int x = n.input({4}), w = n.weight({3});
