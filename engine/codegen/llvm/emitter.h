@@ -86,6 +86,7 @@ class FuncEmitter {
 
   // llvm_dot.cpp
   llvm::Value* byte_dot(const ir::BinaryNode& n);
+  llvm::Value* divided_ramp(const ir::BinaryNode& n);
 
   // llvm_memory.cpp
   struct Place {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <llvm/IR/Constants.h>
 
+#include <bit>
+
 #include "engine/base/text.h"
 #include "engine/codegen/llvm/arith.h"
 #include "engine/codegen/llvm/emitter.h"
@@ -54,6 +56,7 @@ Value* FuncEmitter::fresh_expr(const Expr& e) {
 Value* FuncEmitter::binary(const ir::BinaryNode& n) {
   if (n.op == BinaryOp::and_ || n.op == BinaryOp::or_) return logical(n);
   if (Value* dot = byte_dot(n)) return dot;
+  if (Value* divided = divided_ramp(n)) return divided;
   Value* x = expr(n.a);
   Value* y = expr(n.b);
   ArithFacts facts{.index = in_index_ && n.a->dtype.element() == ir::kIndex};
@@ -62,6 +65,23 @@ Value* FuncEmitter::binary(const ir::BinaryNode& n) {
     facts.non_negative = range && range->lo >= 0;
   }
   return emit_binary(b_, n.op, n.a->dtype, x, y, facts);
+}
+
+/// Consecutive numbers that a constant divides and that pass at most one multiple of it: one division, of the first, and who is behind the multiple. Null for others.
+Value* FuncEmitter::divided_ramp(const ir::BinaryNode& n) {
+  if (n.op != BinaryOp::floor_div && n.op != BinaryOp::floor_mod) return nullptr;
+  const auto* numbers = ir::as<ir::RampNode>(n.a);
+  const auto* by = ir::as<ir::BroadcastNode>(n.b);
+  if (numbers == nullptr || by == nullptr || n.dtype.element() != ir::kIndex) return nullptr;
+  const auto step = ir::as_int(numbers->stride), divisor = ir::as_int(by->value);
+  if (!step || !divisor || *step < 1 || std::has_single_bit(static_cast<uint64_t>(*divisor)) || *divisor / n.dtype.lanes < *step) return nullptr;
+  llvm::Type* type = value_type(s_.context(), n.dtype);
+  llvm::Constant* size = int_constant(type, *divisor);
+  Value* steps = b_.CreateMul(b_.CreateStepVector(type), int_constant(type, *step));
+  Value* rest = b_.CreateAdd(b_.CreateVectorSplat(n.dtype.lanes, expr(ir::floor_mod(numbers->base, by->value))), steps);
+  Value* behind = b_.CreateICmpSGE(rest, size);
+  if (n.op == BinaryOp::floor_mod) return b_.CreateSelect(behind, b_.CreateSub(rest, size), rest);
+  return b_.CreateAdd(b_.CreateVectorSplat(n.dtype.lanes, expr(ir::floor_div(numbers->base, by->value))), b_.CreateZExt(behind, type));
 }
 
 /// `and` and `or` skip the right side where it could read out of bounds and the left side decides.

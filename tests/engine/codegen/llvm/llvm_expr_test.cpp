@@ -153,6 +153,30 @@ class ExprTest : public QObject {
     }
   }
 
+  /// Consecutive numbers, whose vectors pass none, one or several multiples of the divisor.
+  void ramps_divided_by_constants() {
+    const int64_t n = 512, lanes = 16;
+    for (const int64_t divisor : {5, 15, 16, 17, 31, 33, 257})
+      for (const int64_t step : {1, 2, 3})
+        for (const int64_t from : {-300, 0, 7}) {
+          const auto Q = ir::make_buffer("Q", kInt64, {n * 2});
+          const ir::Var v = ir::make_var("i");
+          const Expr first = ir::to_expr(v) * lanes, at = ir::ramp(first, ir::index(1), lanes);
+          const Expr x = ir::ramp(first * step + from, ir::index(step), lanes), d = ir::broadcast(ir::index(divisor), lanes);
+          const tir::Func f{"kernel", {Q}, 1,
+                            tir::make_for(v, ir::index(0), ir::index(n / lanes), tir::ForKind::serial,
+                                          tir::seq({tir::store(Q, {at}, ir::floor_div(x, d)), tir::store(Q, {ir::ramp(first + n, ir::index(1), lanes)}, ir::floor_mod(x, d))}))};
+          std::vector<HostArray> args = {HostArray::make(kInt64, {2 * n})};
+          QVERIFY(run(f, args, host_target()));
+          for (int64_t i = 0; i < n; ++i) {
+            const int64_t number = i * step + from;
+            const auto q = static_cast<int64_t>(std::floor(static_cast<double>(number) / static_cast<double>(divisor)));
+            QCOMPARE(args[0].get_int(i), q);
+            QCOMPARE(args[0].get_int(n + i), number - q * divisor);
+          }
+        }
+  }
+
   void shifts() {
     BinaryChecks checks;
     checks.add(BinaryOp::shl, kInt32, kInt32, {0, 1, 2, 5, 31, 32, 33, 40},
