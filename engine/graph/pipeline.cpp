@@ -11,6 +11,7 @@
 #include "engine/graph/passes/combine_parallel_conv2d.h"
 #include "engine/graph/passes/combine_parallel_dense.h"
 #include "engine/graph/passes/drop_dead_taps.h"
+#include "engine/graph/passes/einsum_to_matmul.h"
 #include "engine/graph/passes/eliminate_common_subexpr.h"
 #include "engine/graph/passes/fold_constants.h"
 #include "engine/graph/passes/fold_scale_axis.h"
@@ -33,6 +34,11 @@ std::span<const Pass> passes() {
            "Gives equal computations one form: axes are counted from the front, constants stand second, comparisons point one way, subtracting or dividing by "
            "a constant becomes adding or multiplying, small powers become products.",
            "Canonicalisation as in MLIR (Lattner et al., CGO 2021) and Relay's CanonicalizeOps (TVM)"},
+      // Before constants are folded: weights are transposed once and for all.
+      Pass{"einsum_to_matmul", einsum_to_matmul,
+           "Einstein sums of two operands that are products of matrices become such, with transpositions around them, so that everything that knows products "
+           "knows them: layers with packed weights, attention, templates.",
+           "Canonical matrix products, as XLA's dot decomposition does"},
       // Early: it makes the constant arithmetic that the folding passes work on.
       Pass{"simplify_inference", simplify_inference,
            "Replaces operators that training needs by what is left of them at inference: batch normalisation becomes one multiplication and one "

@@ -12,8 +12,6 @@ namespace tw::space::cpu {
 
 namespace {
 
-constexpr int64_t kCacheLine = 64;
-
 /// The ops of an attention, by what they compute.
 struct Attention {
   int scores = -1;  ///< the product of queries and keys

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of two activations, [..., M, K] times [..., K, N], both read where they lie: attention is made of these.
+// Products of two activations, [..., M, K] times [..., K, N], both read where they lie, as attention is made of, or of activations and weights of each batch entry,
+// as layers of experts.
+#include <cmath>
+
 #include "engine/space/templates/templates.h"
 
 #include "engine/space/rules/rules.h"
@@ -12,17 +15,37 @@ namespace {
 std::optional<Anchor> anchor_of(const te::Dag& dag) {
   auto a = find_anchor(dag, "batch_matmul", te::Role::activation);
   if (!a) a = find_anchor(dag, "matmul", te::Role::activation);
+  if (!a) a = find_anchor(dag, "batch_matmul");  // a single matrix of weights is a dense layer
   return a && a->pad < 0 ? a : std::nullopt;
 }
 
 struct MatmulShape {
-  int64_t batch = 1, m, n, lanes;
+  int64_t batch = 1, m, n, k, lanes;
+  bool weights;  ///< B is constant: its panels are packed ahead of time
   int64_t vectors() const { return (n + lanes - 1) / lanes; }
+  int64_t panel_bytes(int64_t columns) const { return k * columns * 4; }
 };
+
+/// Whether the rows of a panel of B, lying as far apart as they do, share so few sets of the level-1 cache that they evict each other where a copy would fit, and
+/// there are enough rows of A to make up for copying.
+bool copies_pay(const MatmulShape& s, const Target& target) {
+  constexpr int64_t kPanelVectors = 2;  // of narrow panels
+  const int64_t lines = lines_for_rows(s.n * 4, target), wide = std::max<int64_t>(1, kPanelVectors * s.lanes * 4 / kCacheLine);
+  return !s.weights && s.m >= 2 * target.lanes(kFloat32) && s.k > lines && 4 * wide * lines < target.l1d_bytes / kCacheLine;
+}
+
+/// What passes through the level-2 cache for each element that has to: operands that it does not hold come again for every block of rows, or for every panel.
+double traffic(const MatmulShape& s, int64_t rows, int64_t columns, bool panel_outer, const Target& target) {
+  const int64_t a = s.m * s.k * 4, b = s.k * s.n * 4, room = target.l2_bytes * 3 / 4;
+  const int64_t again_a = panel_outer && a + s.panel_bytes(columns) > room ? (s.n + columns - 1) / columns : 1;
+  const int64_t again_b = !panel_outer && b + rows * s.k * 4 > room ? (s.m + rows - 1) / rows : 1;
+  return static_cast<double>(again_a * a + again_b * b) / static_cast<double>(a + b);
+}
 
 MatmulShape matmul_shape(const te::Dag& dag, const Anchor& a, const Target& target) {
   const std::vector<int64_t>& out = dag.ops[static_cast<size_t>(a.reduce)].output->shape;
-  MatmulShape s{1, out[out.size() - 2], out.back(), column_lanes(out.back(), target)};
+  MatmulShape s{1, out[out.size() - 2], out.back(), dag.ops[static_cast<size_t>(a.reduce)].reduce_axes.front().extent, column_lanes(out.back(), target),
+                dag.ops[static_cast<size_t>(a.weight)].role == te::Role::constant};
   for (size_t d = 0; d + 2 < out.size(); ++d) s.batch *= out[d];
   return s;
 }
@@ -44,7 +67,9 @@ ConfigSpace batch_matmul_space(const te::Dag& dag, const Target& target) {
   space.define_split("tile_y", s.m, {.num_outputs = 2, .policy = "candidate", .candidates = rows, .help = "rows of the register tile"});
   space.define_split("tile_x", s.n, {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "columns of the register tile, whole vectors"});
   space.define_knob("panel_outer", {0, 1}, "1: a panel of columns passes over all rows before the next one; 0: a block of rows over all columns");
+  space.define_knob("copy_panel", copies_pay(s, target) ? std::vector<Json>{0, 1} : std::vector<Json>{0}, "1: a panel of columns is copied first to where its rows follow each other");
   const int64_t lanes = s.lanes;
+  space.add_filter([](const ConfigEntity& e) { return e.integer("copy_panel") == 0 || e.integer("panel_outer") != 0; }, "a copy of a panel that passes over one block of rows");
   space.add_filter([lanes, target](const ConfigEntity& e) { return fits_registers(e.split("tile_y")[1], e.split("tile_x")[1] / lanes, target); },
                    "the register tile does not fit the vector registers");
   return space;
@@ -56,7 +81,12 @@ ConfigEntity batch_matmul_fallback(const te::Dag& dag, const Target& target) {
     const int64_t rows = e.split("tile_y")[1], vectors = e.split("tile_x")[1] / s.lanes;
     const bool panel_outer = e.integer("panel_outer") != 0;
     const int64_t tasks = s.batch * (panel_outer ? s.vectors() / vectors : (s.m + rows - 1) / rows);
-    return tile_rate(rows, vectors, target) * filled(s.m, rows) * balanced(tasks, target) + (panel_outer ? 0 : 0.01);
+    const bool copied = e.integer("copy_panel") != 0, collide = !copied && copies_pay(s, target) && s.panel_bytes(vectors * s.lanes) <= target.l2_bytes / 2;
+    // Of short sums the results are most of the memory, which panels write in short pieces far apart.
+    const bool in_pieces = panel_outer && s.batch * s.m * s.n * 4 > target.l2_bytes;
+    const double pieces = in_pieces ? 0.15 * std::min(1.0, 64.0 / static_cast<double>(s.k)) : 0;
+    return tile_rate(rows, vectors, target) * filled(s.m, rows) * balanced(tasks, target) + (panel_outer ? 0 : 0.01) - (collide ? 0.1 : 0) - pieces -
+           0.02 * std::log2(traffic(s, rows, vectors * s.lanes, panel_outer, target));
   });
 }
 
@@ -64,9 +94,17 @@ Expected<schedule::Schedule> batch_matmul_apply(const te::DagPtr& dag, const Tar
   const Anchor a = *anchor_of(*dag);
   const MatmulShape s = matmul_shape(*dag, a, target);
   schedule::Builder b(dag);
+  const int64_t columns = e.split("tile_x")[1];
+  if (s.weights && s.n % columns == 0) {  // [..., N / columns, K, columns]
+    const auto rank = static_cast<int>(dag->ops[static_cast<size_t>(a.weight)].output->shape.size());
+    std::vector<schedule::LayoutStep::Piece> pieces;
+    for (int d = 0; d < rank - 2; ++d) pieces.push_back({d, 0});
+    pieces.insert(pieces.end(), {{rank - 1, 0}, {rank - 2, 0}, {rank - 1, columns}});
+    b.layout(a.weight, pieces);
+  }
   inline_epilogue(b, a);
   int out = 0;
-  const int acc = accumulator_stage(b, a, out);
+  int acc = accumulator_stage(b, a, out);
 
   std::vector<ir::Var> outer = b.loops(out);
   const auto n = b.split(out, outer.back(), {e.split("tile_x")[1] / s.lanes, s.lanes});
@@ -83,7 +121,16 @@ Expected<schedule::Schedule> batch_matmul_apply(const te::DagPtr& dag, const Tar
   b.unroll(out, m[1]);
   b.unroll(out, n[1]);
   b.vectorize(out, n[2]);
-  b.parallel(out, outer.size() == 1 ? outer.front() : b.fuse(out, outer));
+  const ir::Var pieces = outer.size() == 1 ? outer.front() : b.fuse(out, outer);
+  b.parallel(out, pieces);
+  if (e.integer("copy_panel") != 0) {
+    const int copy = b.cache_read(a.weight, {acc}, "global");  // a stage before these
+    ++acc;
+    ++out;
+    b.compute_at(copy, out, pieces);
+    const auto column = b.split(copy, b.loops(copy).back(), {s.lanes});
+    b.vectorize(copy, column[1]);
+  }
 
   // Of several panels the last one is told from the others; in a single one, rows of whole vectors stay registers.
   if (e.split("tile_x")[1] > s.n) rules::whole_blocks(b, acc, static_cast<int>(b.at(acc).op.axes.size()) - 1, s.lanes);
@@ -107,8 +154,8 @@ Template batch_matmul() {
           batch_matmul_space,
           batch_matmul_apply,
           batch_matmul_fallback,
-          "Matrix products of two activations, one a batch entry. Nothing can be packed ahead of time: a register tile of rows times whole vectors of columns "
-          "reads both operands where they lie.",
+          "Matrix products, one a batch entry. A register tile of rows times whole vectors of columns reads both operands where they lie; panels of constant ones are packed "
+          "ahead of time, and panels whose rows would evict each other may be copied first.",
           "Goto and van de Geijn, Anatomy of high-performance matrix multiplication, ACM TOMS 2008"};
 }
 

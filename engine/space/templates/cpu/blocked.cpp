@@ -2,6 +2,7 @@
 #include "engine/space/templates/cpu/blocked.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "engine/base/json.h"
 #include "engine/ir/visit.h"
@@ -113,6 +114,11 @@ std::vector<LayoutStep::Piece> nchwc(int64_t block, size_t spatial) {
 }
 
 bool fits_registers(int64_t rows, int64_t columns, const Target& target) { return rows * columns + columns + (columns > 1 ? 1 : 0) <= target.vector_registers; }
+
+int64_t lines_for_rows(int64_t row_bytes, const Target& target) {
+  const int64_t span = target.l1d_bytes / target.l1d_ways;
+  return target.l1d_ways * (span / std::max(kCacheLine, std::gcd(row_bytes, span)));
+}
 
 double tile_rate(int64_t rows, int64_t columns, const Target& target, int64_t pieces) {
   const target::Pipes pipes = target::pipes_of(target.cpu);

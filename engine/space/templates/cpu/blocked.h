@@ -43,6 +43,10 @@ std::vector<schedule::LayoutStep::Piece> nchwc(int64_t block, size_t spatial = 2
 /// Accumulators, one vector operand each column and one broadcast must fit the register file, or LLVM spills in the inner loop.
 bool fits_registers(int64_t rows, int64_t columns, const Target& target);
 
+constexpr int64_t kCacheLine = 64;
+/// Lines of the level-1 cache that rows at this distance may take: a distance with a large divisor in common with the span of the sets leads to few of them.
+int64_t lines_for_rows(int64_t row_bytes, const Target& target);
+
 /// Share of the multiply-add rate that a register tile of `rows` broadcasts times `columns` vectors can reach, from 0 to 1: by the latency that its
 /// accumulators hide and the loads that it needs. Where a broadcast is put together from `pieces` elements, each takes a load, and all but the first a
 /// multiply-add's place. Ties are for the caller to break.

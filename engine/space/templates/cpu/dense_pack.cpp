@@ -30,15 +30,8 @@ DenseShape dense_shape(const te::Dag& dag, const Anchor& a, const Target& target
   return {op.output->shape[0], n, op.reduce_axes.front().extent, lanes};
 }
 
-constexpr int64_t kCacheLine = 64;
 /// What of its rate a register tile loses about whose rows of A come from the level-2 cache.
 constexpr double kCollisions = 0.1;
-
-/// Lines of the level-1 cache that rows of A at this distance may take: a distance with a large divisor in common with the span of the sets leads to few of them.
-int64_t lines_for_rows(int64_t row_bytes, const Target& target) {
-  const int64_t span = target.l1d_bytes / target.l1d_ways;
-  return target.l1d_ways * (span / std::max(kCacheLine, std::gcd(row_bytes, span)));
-}
 
 /// Whether a register tile's rows of A stay in cache beside the weights that pass through its sets: about a line of each set while a line of A is in use, and the next
 /// one on its way.

@@ -343,7 +343,7 @@ class RewritingPassesTest : public QObject {
     PassHooks hooks;
     hooks.after = [&](const Pass& p, const Graph&, const Graph&, double, bool changed) { seen.push_back(std::string(p.name) + (changed ? "+" : "")); };
     const Graph f = run_passes(g, Target{}, hooks).value();
-    QCOMPARE(seen, (std::vector<std::string>{"canonicalize", "simplify_inference+", "fold_constants", "drop_dead_taps", "sink_transposes", "simplify_expressions",
+    QCOMPARE(seen, (std::vector<std::string>{"canonicalize", "einsum_to_matmul", "simplify_inference+", "fold_constants", "drop_dead_taps", "sink_transposes", "simplify_expressions",
                                              "eliminate_common_subexpr", "widen_sums", "matmul_to_dense", "multiply_bytes", "fold_scale_axis+", "combine_parallel_dense", "remove_dead_nodes",
                                              "fuse_operators+", "fuse_attention"}));
     QCOMPARE(count(f, "mul") + count(f, "batch_norm"), 0);
