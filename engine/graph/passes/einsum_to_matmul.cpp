@@ -13,6 +13,9 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
+/// How many times larger than its operands a result has to be to be left where it has to be transposed.
+constexpr int64_t kMuchLarger = 4;
+
 bool has(const std::string& letters, char c) { return letters.find(c) != std::string::npos; }
 
 /// Letters by what they are in a product of matrices, each group in the order of the output, or of the first operand.
@@ -88,12 +91,13 @@ class Matmuls {
     for (size_t d = 0; d < b.size(); ++d) extents_[b[d]] = shape(second)[d];
     const Product& p = *product;
     if (size(p.rows) == 1 || size(p.columns) == 1) return false;  // sums of one vector, which read best where they lie
+    const std::string order = p.batch + p.rows + p.columns;
+    if (order != output && size(output) > kMuchLarger * (size(a) + size(b))) return false;  // its result would take longer to transpose than to compute
 
     rewrite_.at(n);
     TW_TRY(const int left, arranged(first, a, p.batch, p.rows, p.summed, n.name + ".rows"));
     TW_TRY(const int right, arranged(second, b, p.batch, p.summed, p.columns, n.name + ".columns"));
     TW_TRY(int y, node("matmul", {left, right}, {}, n.name));
-    const std::string order = p.batch + p.rows + p.columns;
     Dims apart;
     for (const char c : order) apart.push_back(extents_.at(c));
     TW_TRY(y, reshaped(y, apart, n.name + ".apart"));

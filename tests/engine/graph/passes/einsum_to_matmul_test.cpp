@@ -26,6 +26,7 @@ class EinsumToMatmulTest : public QObject {
     QTest::newRow("several sums") << "abij,ijk->abk" << "reshape reshape matmul reshape";
     QTest::newRow("rows of the second") << "jd,id->ij" << "transpose matmul";
     QTest::newRow("rest is implied") << "ji,ik" << "matmul";
+    QTest::newRow("a large result in another order") << "bhi,bjd->hjid" << "einsum";
     QTest::newRow("outer product") << "i,j->ij" << "einsum";
     QTest::newRow("rows by rows") << "bij,bij->bi" << "einsum";
     QTest::newRow("one vector") << "bij,bj->bi" << "einsum";
