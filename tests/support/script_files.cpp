@@ -166,6 +166,17 @@ def forward(self, ids):
   save(traced, "traced_number");
 }
 
+/// A pool undone.
+void write_unpooled() {
+  Module m = made("Unpooled");
+  m.define(R"(
+def forward(self, x):
+    y, places = torch.max_pool2d_with_indices(x, [2, 2], [2, 2], [0, 0], [1, 1], False)
+    return torch.max_unpool2d(torch.tanh(y), places, [x.size(2), x.size(3)])
+)");
+  save(m, "unpooled");
+}
+
 void write_source(const std::string& name, const std::string& source) {
   Module m = made("Module_" + name);
   add(m, "w", {3, 3}, 1);
@@ -186,6 +197,7 @@ int main(int argc, char** argv) {
     write_texts();
     write_viewed_texts();
     write_bags();
+    write_unpooled();
     write_edges();
     write_source("decided", "def forward(self, x):\n    if bool(x.sum() > 0):\n        x = x + 1\n    return x\n");
     write_source("decided_loop", "def forward(self, x):\n    n = int(x.max())\n    for i in range(n):\n        x = x + 1\n    return x\n");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <numeric>
 
 #include "engine/frontends/shared/pooling.h"
 #include "engine/frontends/torch/aten.h"
@@ -165,6 +166,21 @@ TorchResults adaptive_max_pool(TorchNode& n) {
   return n.one(adaptive_pool(n, kSpatial, false));  // where the maxima are is not computed: who asks for it is refused
 }
 
+/// Every element back to the place that a pool took it from, zeros elsewhere. Places count through one channel's image.
+TorchResults max_unpool(TorchNode& n) {
+  const int x = n.tensor("self"), places = n.tensor("indices");
+  const Dims size = n.integers("output_size"), from = n.shape(x);
+  const size_t outer = from.size() - size.size();
+  Dims shape(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(outer)), flat = shape, taken = shape;
+  shape.insert(shape.end(), size.begin(), size.end());
+  const auto product = [](auto begin, auto end) { return std::accumulate(begin, end, int64_t{1}, std::multiplies<>()); };
+  flat.push_back(product(size.begin(), size.end()));
+  taken.push_back(product(from.begin() + static_cast<std::ptrdiff_t>(outer), from.end()));
+  const int zeros = n.broadcast(n.constant(HostArray::make(n.dtype(x), Dims(flat.size(), 1))), flat);
+  const int y = n.emit("scatter_elements", {zeros, n.reshape(places, taken), n.reshape(x, taken)}, attrs({{"axis", static_cast<int64_t>(outer)}, {"reduction", std::string("none")}}));
+  return n.one(n.reshape(y, shape));
+}
+
 constexpr AtenOp kAtenNn[] = {
     {"aten._adaptive_avg_pool2d", adaptive_avg_pool<2>},
     {"aten._adaptive_avg_pool3d", adaptive_avg_pool<3>},
@@ -190,6 +206,8 @@ constexpr AtenOp kAtenNn[] = {
     {"aten.max_pool1d_with_indices", max_pool<1>},
     {"aten.max_pool2d", max_pool<2>},
     {"aten.max_pool2d_with_indices", max_pool<2>},
+    {"aten.max_unpool2d", max_unpool},
+    {"aten.max_unpool3d", max_unpool},
     {"aten.max_pool3d", max_pool<3>},
     {"aten.max_pool3d_with_indices", max_pool<3>},
 };

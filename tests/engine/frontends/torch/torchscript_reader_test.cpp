@@ -141,6 +141,10 @@ class TorchscriptReaderTest : public QObject {
     TW_NEEDS_LEARNER;
     agrees(file("bags"), shaped("ids", {3, 4}));
   }
+  void pools_are_undone() {
+    TW_NEEDS_LEARNER;
+    agrees(file("unpooled"), shaped("x", {2, 3, 7, 8}));
+  }
   /// x / 2 of integers is float32 although tracing stores the 2 as float64.
   void traced_numbers_agree() {
     TW_NEEDS_LEARNER;
