@@ -170,6 +170,7 @@ TorchResults adaptive_max_pool(TorchNode& n) {
 TorchResults max_unpool(TorchNode& n) {
   const int x = n.tensor("self"), places = n.tensor("indices");
   const Dims size = n.integers("output_size"), from = n.shape(x);
+  if (size.size() + 1 > from.size() || n.shape(places) != from) n.invalid(fmt::format("expected places for {} and fewer extents than it has, found {} and {}", shape_text(from), shape_text(n.shape(places)), shape_text(size)));
   const size_t outer = from.size() - size.size();
   Dims shape(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(outer)), flat = shape, taken = shape;
   shape.insert(shape.end(), size.begin(), size.end());

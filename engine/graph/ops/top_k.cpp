@@ -82,7 +82,9 @@ Tensors top_k_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   TW_TRY(const int64_t axis, resolve_axis(c, c.node->attrs.integer("axis", -1), in[0]->rank()));
   const Order order{b, static_cast<size_t>(axis), c.node->attrs.integer("k", 0), c.node->attrs.integer("largest", 1) != 0};
   const te::Tensor first = order.of(*in[0]);
-  return std::vector{b.compute("top_k", c.outputs[0].shape, [&](const Indices& s) { return ir::cast(kInt64, first.at(s)); })};
+  // What is no number has no order: whatever comes of it stays a position.
+  const Expr last = ir::constant(kInt32, static_cast<double>(in[0]->shape()[order.axis] - 1));
+  return std::vector{b.compute("top_k", c.outputs[0].shape, [&](const Indices& s) { return ir::cast(kInt64, ir::min(first.at(s), last)); })};
 }
 
 }  // namespace

@@ -337,7 +337,9 @@ class RandomGraph {
       for (size_t d = 0; d < swapped.size(); ++d) swapped[d] = static_cast<int64_t>(d);
       std::swap(swapped[swapped.size() - 1], swapped[swapped.size() - 2]);
       auto y = b_.node("transpose", {x.value}, with({{"perm", swapped}}));
-      if (y && chance(50))
+      if (chance(30))
+        einstein_sum(x);
+      else if (y && chance(50))
         attention(x, (*y)[0]);
       else if (y)
         apply("matmul", {x.value, (*y)[0]}, false);
@@ -356,6 +358,14 @@ class RandomGraph {
     HostArray w = HostArray::make(kFloat32, {k, n});
     for (int64_t i = 0; i < w.num_elements(); ++i) w.set(i, static_cast<double>(rng_.range(-128, 127)) * 0.0078125);
     apply("matmul", {times(whole, 0.025), b_.constant("quantised", std::move(w))}, false);
+  }
+
+  /// A value times itself as an equation, whose result may have its dimensions in any order.
+  void einstein_sum(const Known& x) {
+    const std::string batch = std::string("abcdefgh").substr(0, type(x.value).shape.size() - 2);
+    std::string output = batch + "mn";
+    for (size_t k = output.size(); k-- > 1 && chance(50);) std::swap(output[k], output[static_cast<size_t>(rng_.range(0, static_cast<int64_t>(k)))]);
+    apply("einsum", {x.value, x.value}, false, with({{"equation", batch + "mk," + batch + "nk" + "->" + output}}));
   }
 
   /// Of a value to itself, perhaps scaled and masked.

@@ -43,7 +43,8 @@ class EinsumToMatmulTest : public QObject {
     std::vector<int> inputs;
     for (const QString& term : equation.section("->", 0, 0).split(',')) {
       Dims shape;
-      for (const QChar c : QString(term).replace("...", "b")) shape.push_back(extent(c.toLatin1()));
+      const QString letters = QString(term).replace("...", "b");
+      for (const QChar c : letters) shape.push_back(extent(c.toLatin1()));
       inputs.push_back(n.input(shape));
     }
     const Graph g = n.finish({n.op("einsum", inputs, Attrs{{{"equation", equation.toStdString()}}})});
