@@ -19,7 +19,7 @@ bool keeps_layout(const graph::Graph& g, const graph::Group& group) {
 bool reads_in_order(const graph::Graph& g, const graph::Group& group) {
   return std::any_of(group.nodes.begin(), group.nodes.end(), [&](int n) {
     const std::string& op = g.nodes[static_cast<size_t>(n)].op;
-    return op == "top_k_indices" || op == "cumsum" || op == "cumprod" || op == "matmul" || op == "dense" || op == "batch_matmul";
+    return op == "top_k_indices" || op == "cumsum" || op == "cumprod" || op == "matmul" || op == "dense";
   });
 }
 

@@ -26,12 +26,17 @@ struct MatmulShape {
   int64_t panel_bytes(int64_t columns) const { return k * columns * 4; }
 };
 
-/// Whether the rows of a panel of B, lying as far apart as they do, share so few sets of the level-1 cache that they evict each other where a copy would fit, and
-/// there are enough rows of A to make up for copying.
+/// What of its rate a register tile loses, about, whose results are written in short pieces far apart, where sums of up to kShortSum make them most of the memory;
+/// and for each doubling of what passes through the level-2 cache.
+constexpr double kPieces = 0.15, kTraffic = 0.02;
+constexpr int64_t kShortSum = 64;
+
+/// Whether the rows of a panel of B, lying as far apart as they do, share less than a quarter of the level-1 cache and evict each other there, and there are enough
+/// rows of A to make up for copying.
 bool copies_pay(const MatmulShape& s, const Target& target) {
   constexpr int64_t kPanelVectors = 2;  // of narrow panels
   const int64_t lines = lines_for_rows(s.n * 4, target), wide = std::max<int64_t>(1, kPanelVectors * s.lanes * 4 / kCacheLine);
-  return !s.weights && s.m >= 2 * target.lanes(kFloat32) && s.k > lines && 4 * wide * lines < target.l1d_bytes / kCacheLine;
+  return !s.weights && s.m >= 2 * target.lanes(kFloat32) && s.k > lines && wide * lines < target.l1d_bytes / kCacheLine / 4;
 }
 
 /// What passes through the level-2 cache for each element that has to: operands that it does not hold come again for every block of rows, or for every panel.
@@ -82,11 +87,10 @@ ConfigEntity batch_matmul_fallback(const te::Dag& dag, const Target& target) {
     const bool panel_outer = e.integer("panel_outer") != 0;
     const int64_t tasks = s.batch * (panel_outer ? s.vectors() / vectors : (s.m + rows - 1) / rows);
     const bool copied = e.integer("copy_panel") != 0, collide = !copied && copies_pay(s, target) && s.panel_bytes(vectors * s.lanes) <= target.l2_bytes / 2;
-    // Of short sums the results are most of the memory, which panels write in short pieces far apart.
     const bool in_pieces = panel_outer && s.batch * s.m * s.n * 4 > target.l2_bytes;
-    const double pieces = in_pieces ? 0.15 * std::min(1.0, 64.0 / static_cast<double>(s.k)) : 0;
-    return tile_rate(rows, vectors, target) * filled(s.m, rows) * balanced(tasks, target) + (panel_outer ? 0 : 0.01) - (collide ? 0.1 : 0) - pieces -
-           0.02 * std::log2(traffic(s, rows, vectors * s.lanes, panel_outer, target));
+    const double pieces = in_pieces ? kPieces * std::min(1.0, static_cast<double>(kShortSum) / static_cast<double>(s.k)) : 0;
+    return tile_rate(rows, vectors, target) * filled(s.m, rows) * balanced(tasks, target) + (panel_outer ? 0 : 0.01) - (collide ? kCollisions : 0) - pieces -
+           kTraffic * std::log2(traffic(s, rows, vectors * s.lanes, panel_outer, target));
   });
 }
 

@@ -46,6 +46,8 @@ bool fits_registers(int64_t rows, int64_t columns, const Target& target);
 constexpr int64_t kCacheLine = 64;
 /// Lines of the level-1 cache that rows at this distance may take: a distance with a large divisor in common with the span of the sets leads to few of them.
 int64_t lines_for_rows(int64_t row_bytes, const Target& target);
+/// What of its rate a register tile loses, about, one of whose operands comes from the level-2 cache since its rows evict each other.
+constexpr double kCollisions = 0.1;
 
 /// Share of the multiply-add rate that a register tile of `rows` broadcasts times `columns` vectors can reach, from 0 to 1: by the latency that its
 /// accumulators hide and the loads that it needs. Where a broadcast is put together from `pieces` elements, each takes a load, and all but the first a

@@ -30,9 +30,6 @@ DenseShape dense_shape(const te::Dag& dag, const Anchor& a, const Target& target
   return {op.output->shape[0], n, op.reduce_axes.front().extent, lanes};
 }
 
-/// What of its rate a register tile loses about whose rows of A come from the level-2 cache.
-constexpr double kCollisions = 0.1;
-
 /// Whether a register tile's rows of A stay in cache beside the weights that pass through its sets: about a line of each set while a line of A is in use, and the next
 /// one on its way.
 bool rows_stay(int64_t rows, int64_t row_bytes, const Target& target) { return rows + 2 <= lines_for_rows(row_bytes, target); }
