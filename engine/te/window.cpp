@@ -20,6 +20,8 @@ const ir::LoadNode* padded_image(const Op& op) {
 
 }  // namespace
 
+int64_t WindowLine::after() const { return std::max<int64_t>(0, (result - 1) * stride + (taps - 1) * dilation - before - (image - 1)); }
+
 bool WindowLine::meets(int64_t tap, int64_t first, int64_t tile) const {
   const int64_t begin = first * stride + tap * dilation - before, end = begin + (tile - 1) * stride;
   return begin < image && end >= 0;

@@ -12,6 +12,8 @@ struct WindowLine {
   int64_t taps = 1, stride = 1, dilation = 1;
   int64_t before = 0;  ///< padding before the image
 
+  /// Padding behind the image that the last window reaches into.
+  int64_t after() const;
   /// Whether the tap meets the image for some result of a tile.
   bool meets(int64_t tap, int64_t first, int64_t tile) const;
   /// Share of the pairs of a tap and a tile of so many neighbouring results that meet the image: the others add nothing but padding.

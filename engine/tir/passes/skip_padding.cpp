@@ -23,6 +23,8 @@ using arith::Bounds;
 
 /// Updates inside a loop, a vector being one, from which on a test before them, a cycle or two, is little beside them.
 constexpr double kMinUpdates = 32;
+/// Those whose selects, a test for each element, cost more than one before them.
+constexpr double kMinSelects = 4;
 /// Those that take as long as the accesses to memory that a gap costs: two, of a hundred nanoseconds, at two or three updates a cycle.
 constexpr double kGapUpdates = 2048;
 /// Values of a test that are looked at.
@@ -258,7 +260,10 @@ class Skipper {
       if (const auto read = guard(nest, c, guards); read && c.load)
         known.try_emplace(c.load, std::vector<Bounds>(c.load->indices.size())).first->second[c.dimension] = *read;
     walk_exprs(s, [&](const Expr& e) { note_all(e, e.same_as(nest.update->value) ? known : Known()); });
-    return guards.empty() ? s : guarded(s, guards);
+    if (guards.empty()) return s;
+    const Stmt out = guarded(s, guards);
+    const auto around = guards.find(nullptr);
+    return around == guards.end() ? out : if_then(around->second, out, std::nullopt, nest.loops.front()->origin);
   }
 
   /// The innermost of the loops that an index is made of, if all will be written out: a test there is decided ahead of time and costs nothing.
@@ -276,14 +281,14 @@ class Skipper {
     return vars.empty() ? innermost : nullptr;
   }
 
-  /// Adds what must hold to a loop's test: that an index lies in a range.
-  void add_test(const ForNode& loop, const Expr& at, const Bounds& wanted, const ir::LoadNode* load, std::unordered_map<const ForNode*, Expr>& guards) {
+  /// Adds what must hold to a loop's test, or to that around all loops: that an index lies in a range.
+  void add_test(const ForNode* loop, const Expr& at, const Bounds& wanted, const ir::LoadNode* load, std::unordered_map<const ForNode*, Expr>& guards) {
     std::vector<Expr> tests;
     if (wanted.lo != Bounds::kNegInf) tests.push_back(ir::index(wanted.lo) <= at);
     if (wanted.hi != Bounds::kPosInf) tests.push_back(at <= ir::index(wanted.hi));
     for (const Expr& t : tests) {
       if (facts_.prove(t)) continue;
-      const auto [known, fresh] = guards.try_emplace(&loop, t);
+      const auto [known, fresh] = guards.try_emplace(loop, t);
       bool there = fresh;
       visit_conjuncts(known->second, [&](const Expr& one) { there = there || ir::structural_equal(one, t); });
       if (!there) known->second = known->second && t;
@@ -295,12 +300,19 @@ class Skipper {
   /// Adds the test for the innermost loop that has something to gain by it; gives what is read of the index where the test holds.
   std::optional<Bounds> guard(const PaddedNest& nest, const Condition& c, std::unordered_map<const ForNode*, Expr>& guards) {
     if (const ForNode* loop = written_out(nest, c.index)) {
-      add_test(*loop, c.index, c.range, c.load, guards);
+      add_test(loop, c.index, c.range, c.load, guards);
+      return c.range;
+    }
+    const double least = c.load ? kMinUpdates : kMinSelects;
+    if (!c.load && std::none_of(nest.loops.begin(), nest.loops.end(), [&](const ForNode* loop) { return ir::uses_var(c.index, loop->var.get()); })) {
+      if (nest.updates(0) * turns_of(*nest.loops[0]) < least) return std::nullopt;
+      add_test(nullptr, c.index, c.range, nullptr, guards);
       return c.range;
     }
     for (size_t k = nest.loops.size(); k-- > 0;) {
       const ForNode& loop = *nest.loops[k];
-      if (loop.for_kind != ForKind::serial || nest.updates(k) < kMinUpdates || !ir::uses_var(c.index, loop.var.get())) continue;
+      const bool plain = loop.for_kind == ForKind::serial || (!c.load && loop.for_kind == ForKind::unrolled);
+      if (!plain || nest.updates(k) < least || !ir::uses_var(c.index, loop.var.get())) continue;
       arith::FixedVars fixed = fixed_;
       for (size_t outer = 0; outer <= k; ++outer) fixed.insert(nest.loops[outer]->var.get());
       const auto span = arith::span_of(c.index, fixed, facts_);
@@ -311,10 +323,10 @@ class Skipper {
       double turns = turns_;
       for (size_t outer = 0; outer <= k; ++outer) turns *= turns_of(*nest.loops[outer]);
       const double pieces = nest.pieces(k, c.load ? c.load->buffer.get() : nullptr);
-      if (pieces > 0 && !pays_to_leave_out(share_outside(span->fixed, wanted) * turns / pieces, nest.updates(k))) return std::nullopt;
+      if (c.load && pieces > 0 && !pays_to_leave_out(share_outside(span->fixed, wanted) * turns / pieces, nest.updates(k))) return std::nullopt;
       if (c.range.lo != Bounds::kNegInf) read.lo = wanted.lo + span->lo;
       if (c.range.hi != Bounds::kPosInf) read.hi = wanted.hi + span->hi;
-      add_test(loop, at, wanted, c.load, guards);
+      add_test(&loop, at, wanted, c.load, guards);
       return read;
     }
     return std::nullopt;

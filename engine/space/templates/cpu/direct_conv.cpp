@@ -68,14 +68,40 @@ bool can_spread(const DirectConv& c) {
 }
 bool spreads(const DirectConv& c, const ConfigEntity& e) { return can_spread(c) && parts_of(c, e) == 1 && e.integer("unroll_ic") == c.terms(); }
 
+/// Whether taps can be written out: each is a loop over channels. Without one compilers join what they read of the same pixels, and run out of registers.
+bool can_write_taps(const DirectConv& c, const ConfigEntity& e) { return c.terms() > 1 && !spreads(c, e); }
+
 /// Whether the taps of a dimension, so many from the last, are written out: where the tile spans an image's whole line, so that each pixel is left alone by the
 /// taps that meet its padding.
 bool spans(const DirectConv& c, const Target& target, const ConfigEntity& e, size_t from_last) {
   const te::WindowLine* line = c.line(from_last);
-  if (!line || line->taps > kMostWrittenTaps || pixels_of(c, target, e) > 1 || spreads(c, e)) return false;
+  if (!line || line->taps > kMostWrittenTaps || pixels_of(c, target, e) > 1 || !can_write_taps(c, e)) return false;
   if (from_last == 0) return e.split("tile_ow")[1] == c.columns();
   return from_last == 1 && e.integer("tile_oh") == c.rows() && spans(c, target, e, 0) &&
          line->taps * c.line(0)->taps <= kMostWrittenTaps * kMostWrittenTaps / 2;
+}
+
+/// Whether zero padding is tested where the image is read, instead of being written around a copy of it.
+bool pads_inline(const DirectConv& c, const ConfigEntity& e) { return c.zero_padded() && e.integer("pad_inline") != 0; }
+
+/// Whether such tests cost nothing in most tiles: what a line's tiles read beside the image is known ahead of time where only the first and the last of them
+/// meet its padding and the taps of a line are written out, and a row is left out with one test for all that it would add.
+bool can_pad_inline(const DirectConv& c, const Target& target, const ConfigEntity& e) {
+  if (pixels_of(c, target, e) > 1 || !can_write_taps(c, e) || (c.spatial.size() == 1 && e.integer("line_pieces") > 1)) return false;
+  const te::WindowLine* line = c.line(0);
+  const int64_t tile = e.split("tile_ow")[1], last = (c.columns() - 1) % tile + 1;
+  return !line || (line->taps <= kMostWrittenTaps && blocks_for(line->before, line->stride) <= tile && blocks_for(line->after(), line->stride) <= last);
+}
+
+/// Time to write an image and its padding down and to read them again, over the time of its multiply-adds at the full rate.
+double copy_share(const te::Dag& dag, const DirectConv& c, const Target& target) {
+  constexpr double kBytesPerCycle = 10;  // of images that a level-2 cache does not hold, in and out together; measured on a Xeon
+  const te::Op& op = dag.ops[static_cast<size_t>(c.anchor.reduce)];
+  auto updates = static_cast<double>(c.vectors());  // a vector's
+  updates *= static_cast<double>(std::accumulate(c.spatial.begin(), c.spatial.end(), c.batch, std::multiplies<>()));
+  for (const te::Axis& r : op.reduce_axes) updates *= static_cast<double>(r.extent);
+  const auto bytes = static_cast<double>(dag.ops[static_cast<size_t>(c.anchor.data)].output->bytes());
+  return 2 * bytes / kBytesPerCycle / (updates / target::pipes_of(target.cpu).fmas);
 }
 
 /// What a register tile reaches, by rule, where each vector's operand is put together from what its pixels and groups read.
@@ -118,6 +144,11 @@ ConfigSpace direct_conv_space(const te::Dag& dag, const DirectConv& c, const Tar
   space.define_knob("unroll_ic", up_to(can_spread(c) ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{1, 2}, c.terms()),
                     "terms of the sum over a block of input channels that are written out");
   space.define_knob("rows_outer", {0, 1}, "1: rows of the image outside, channels inside; 0: the other way round");
+  if (c.zero_padded()) {
+    space.define_knob("pad_inline", {0, 1}, "1: zero padding is tested where the input is read, 0: the input is copied into a padded array first");
+    space.add_filter([c, target](const ConfigEntity& e) { return !pads_inline(c, e) || can_pad_inline(c, target, e); },
+                     "tests for padding would not be known ahead of time");
+  }
   if (const auto line = line_of(dag, c.anchor)) line->define(space);
   if (shares_vectors(c, target)) {
     space.define_knob("vector_ow", dividing({1, target.lanes(kFloat32) / c.out_block}, c.columns()),
@@ -153,6 +184,7 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
   const bool rows_outer = c.groups == 1 && weights <= target.l2_bytes / 2;
   const auto rate = [&](const ConfigEntity& e) { return rate_of(c, target, e) - waits(c, target, weights / c.vectors() * e.integer("oc_blocks")); };
   const auto line = line_of(dag, c.anchor);
+  const double copied = c.anchor.pad >= 0 ? copy_share(dag, c, target) : 0;
   ConfigEntity best = direct_conv_space(dag, c, target).best_by([&](const ConfigEntity& e) {
     const int64_t columns = e.split("tile_ow")[1], rows = e.integer("tile_oh"), blocks = e.integer("oc_blocks");
     const int64_t panels = blocks_for(c.vectors(), blocks), pieces = line ? e.integer("line_pieces") : 1;
@@ -162,7 +194,7 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
     const auto met = [&](size_t from_last, int64_t tile, int64_t taps) {
       const te::WindowLine* line = c.line(from_last);
       if (!line) return 1.0;
-      if (spans(c, target, e, from_last)) return line->met(1);
+      if (spans(c, target, e, from_last) || pads_inline(c, e)) return line->met(1);
       const double share = line->met(tile);
       const auto updates = static_cast<double>(columns / pixels_of(c, target, e) * rows * blocks * c.terms() * taps);
       return tir::pays_to_leave_out((1 - share) * static_cast<double>(tiles), updates) ? share : 1.0;
@@ -170,7 +202,7 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
     const bool rolled = e.integer("unroll_ic") == (can_spread(c) && parts_of(c, e) == 1 ? c.terms() : 1), outside = e.integer("rows_outer") != 0;
     const double order = line ? line->kept(pieces, outside, c.groups == 1 ? panels : 1, target) : outside == rows_outer ? 1 : 0;
     return rate(e) * filled(c.columns(), columns) * filled(c.rows(), rows) * filled(c.vectors(), blocks) * balanced(tasks, target) / met(0, columns, 1) /
-               met(1, rows, c.line(0) ? c.line(0)->taps : 1) +
+               met(1, rows, c.line(0) ? c.line(0)->taps : 1) / (1 + (pads_inline(c, e) ? 0 : copied)) +
            (rolled ? 2 : 0) + order;
   });
   return c.together == 1 && c.lanes < c.out_block && rate(best) < rate_of_whole_blocks(dag, c) ? ConfigEntity{} : best;
@@ -189,7 +221,10 @@ Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const Dire
   if (c.together > 1) packed.push_back({1, c.together});
   b.layout(a.weight, packed);
   layout_epilogue(b, *dag, a, nchwc(c.out_block, rank));
-  schedule_padding(b, a.pad, c.data_block, target);
+  if (pads_inline(c, e))
+    b.compute_inline(a.pad);
+  else
+    schedule_padding(b, a.pad, c.data_block, target);
   inline_epilogue(b, a);
   int out = 0;
   const int acc = accumulator_stage(b, a, out);
@@ -241,7 +276,7 @@ Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const Dire
   inner.insert(inner.end(), {x[1], o.back()});
   b.reorder(acc, inner);
   for (size_t d = 0; d < rank; ++d)
-    if (spans(c, target, e, d)) b.unroll(acc, in[in.size() - 1 - d]);
+    if (spans(c, target, e, d) || (d == 0 && pads_inline(c, e))) b.unroll(acc, in[in.size() - 1 - d]);
   b.unroll(acc, ic[2]);
   for (size_t d = 0; d + 1 < rank; ++d) b.unroll(acc, in[2 + d]);
   b.unroll(acc, x[0]);

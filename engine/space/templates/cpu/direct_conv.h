@@ -29,6 +29,8 @@ struct DirectConv {
   int64_t columns() const { return spatial.back(); }
   int64_t rows() const { return spatial.size() > 1 ? spatial[spatial.size() - 2] : 1; }
   std::vector<te::WindowLine> window;  ///< of padded images
+  /// Whether the image is padded with zeros that the template knows of. Bytes are not told apart by it.
+  bool zero_padded() const { return anchor.pad >= 0 && together == 1 && !window.empty(); }
   /// Of the dimension so many from the last; null without a window or padding.
   const te::WindowLine* line(size_t from_last) const {
     const auto of = std::find_if(window.begin(), window.end(), [&](const te::WindowLine& l) { return l.dimension + from_last == spatial.size() + 1; });
