@@ -19,6 +19,7 @@
 #include "engine/measure/output_checks.h"
 #include "engine/measure/run_waits.h"
 #include "engine/measure/timing.h"
+#include "engine/runtime/flush_denormals.h"
 #include "engine/runtime/object_loader.h"
 #include "engine/runtime/thread_pool.h"
 
@@ -209,6 +210,7 @@ MeasureReply run_candidate(const CandidateSetup& setup, std::vector<std::byte>& 
   setup.shared.run_start_ns = static_cast<int64_t>(run_start * 1e9);
   setup.shared.phase = process::Phase::run;
   const runtime::ThreadPool::Hot hot(pool);
+  const runtime::FlushDenormals flush;
   KernelProbe probe(*kernel, args.pointers(), job.warm_weights ? std::vector<std::span<const std::byte>>() : args.constants(), pool.api());
   std::vector<HostArray> outputs;
   std::string complaint;

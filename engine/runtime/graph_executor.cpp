@@ -6,6 +6,7 @@
 
 #include "engine/base/text.h"
 #include "engine/runtime/executable_json.h"
+#include "engine/runtime/flush_denormals.h"
 #include "engine/runtime/workspace.h"
 #include "engine/target/target.h"
 
@@ -36,6 +37,7 @@ class HostExecutor final : public GraphExecutor {
     }
     const auto begin = Clock::now();
     const ThreadPool::Hot hot(*pool_);
+    const FlushDenormals flush;
     const RuntimeApi* api = pool_->api();
     auto start = begin;
     for (size_t i = 0; i < calls_.size(); ++i) {

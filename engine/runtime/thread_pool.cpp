@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/base/assert.h"
+#include "engine/runtime/flush_denormals.h"
 #include "engine/runtime/workspace.h"
 #include "engine/target/host.h"
 
@@ -121,6 +122,7 @@ struct alignas(128) ThreadPool::Impl {
 
   void worker_loop(int t, int processor) {
     if (processor >= 0) pin_self(processor);
+    const FlushDenormals flush;
     uint32_t seen = 0;
     for (;;) {
       await(seen);

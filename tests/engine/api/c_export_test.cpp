@@ -165,6 +165,23 @@ class CExportTest : public QObject {
     }
   }
 
+  /// Inputs below the smallest normal number give what zeros give, in the executor and in programs.
+  void tinyNumbersAreZero() {
+    const runtime::Executable e = p_.compile("lenet5");
+    auto zeros = p_.inputs_of(e), tiny = zeros;
+    for (auto& [name, array] : zeros) std::fill(array.data.begin(), array.data.end(), std::byte{0});
+    for (auto& [name, array] : tiny)
+      for (int64_t k = 0; k < array.num_elements(); ++k) array.set(k, 1e-39);
+    const std::vector<HostArray> want = p_.execute(e, zeros), got = p_.execute(e, tiny);
+    for (size_t i = 0; i < want.size(); ++i) QVERIFY(got[i].data == want[i].data);
+    const api::CExport c = api::export_c(e, "lenet5").value();
+    p_.write_export(c);
+    p_.write_inputs(e, tiny);
+    p_.write("main.c", p_.program(e, c));
+    p_.build_and_run({"main.c", "lenet5.o", "lenet5_data.o"}, {"2", "0"});
+    if (!QTest::currentTestFailed()) p_.compare_outputs(want);
+  }
+
   void memoryAndThreadsAreClean() {
     const runtime::Executable e = p_.compile("lenet5");
     const auto inputs = p_.inputs_of(e);
