@@ -115,6 +115,7 @@ ConfigSpace attention_space(const te::Dag& dag, const Target& target) {
                      {.num_outputs = 2, .policy = "candidate", .candidates = keys, .help = "keys of the scores' register tile, whole vectors"});
   space.define_split("tile_v", s.width,
                      {.num_outputs = 2, .policy = "candidate", .candidates = width, .help = "columns of the result's register tile, whole vectors"});
+  space.define_knob("unroll_k", up_to({1, 2, 4}, std::min(s.depth, s.keys)), "steps of both reductions written out");
   const auto fits = [s, target](const ConfigEntity& e) {
     const int64_t q = e.split("tile_q")[1];
     return fits_registers(q, e.split("tile_k")[1] / s.key_lanes, target) && fits_registers(q, e.split("tile_v")[1] / s.width_lanes, target);
@@ -131,7 +132,8 @@ ConfigEntity attention_fallback(const te::Dag& dag, const Target& target) {
     const double scores = tile_rate(q, e.split("tile_k")[1] / s.key_lanes, target), values = tile_rate(q, e.split("tile_v")[1] / s.width_lanes, target);
     const double depth = static_cast<double>(s.depth), width = static_cast<double>(s.width);
     return (depth + width) / (depth / (scores * filled(s.keys, e.split("tile_k")[1])) + width / values) * filled(s.queries, q) *
-           balanced(s.batch * ((s.queries + q - 1) / q), target);
+               balanced(s.batch * ((s.queries + q - 1) / q), target) +
+           (e.integer("unroll_k") == kWrittenTerms ? 2 : 0);
   });
 }
 
@@ -154,12 +156,14 @@ std::vector<schedule::LayoutStep::Piece> panels(size_t rank, int64_t keys) {
 }
 
 /// A product's registers: its two last axes before the reduction inside of it, written out.
-void schedule_tile(schedule::Builder& b, int stage, int64_t lanes) {
+void schedule_tile(schedule::Builder& b, int stage, int64_t lanes, int64_t written) {
   std::vector<ir::Var> loops = b.loops(stage);  // batch..., rows, columns, reduction
   const size_t rank = loops.size() - 1;
   const auto j = b.split(stage, loops[rank - 1], {lanes});
   std::vector<ir::Var> walk(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(rank - 2));
-  walk.insert(walk.end(), {loops[rank], loops[rank - 2], j[0], j[1]});
+  const auto k = write_out_terms(b, stage, loops[rank], written);
+  walk.insert(walk.end(), k.begin(), k.end());
+  walk.insert(walk.end(), {loops[rank - 2], j[0], j[1]});
   b.reorder(stage, walk);
   b.unroll(stage, loops[rank - 2]);
   b.unroll(stage, j[0]);
@@ -209,7 +213,7 @@ Expected<schedule::Schedule> attention_apply(const te::DagPtr& dag, const Target
   b.parallel(out, block);
   b.compute_at(values, out, panel);
   if (e.split("tile_v")[1] > s.width) rules::whole_blocks(b, values, static_cast<int>(b.at(values).op.axes.size()) - 1, s.width_lanes);
-  schedule_tile(b, values, s.width_lanes);
+  schedule_tile(b, values, s.width_lanes, e.integer("unroll_k"));
 
   // Rows an odd number of lines apart lie in different sets of the level-1 cache.
   const int64_t line = kCacheLine / kFloat32.bytes();
@@ -225,7 +229,7 @@ Expected<schedule::Schedule> attention_apply(const te::DagPtr& dag, const Target
   const ir::Var keys = schedule_panels(b, shown, std::vector<ir::Var>(loops.begin(), loops.end() - 2), loops[loops.size() - 2], loops.back(),
                                        e.split("tile_k")[1] / s.key_lanes, s.key_lanes);
   b.compute_at(scores, shown, keys);
-  schedule_tile(b, scores, s.key_lanes);
+  schedule_tile(b, scores, s.key_lanes, e.integer("unroll_k"));
   return std::move(b).finish();
 }
 

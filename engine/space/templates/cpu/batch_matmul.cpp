@@ -73,6 +73,7 @@ ConfigSpace batch_matmul_space(const te::Dag& dag, const Target& target) {
   space.define_split("tile_x", s.n, {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "columns of the register tile, whole vectors"});
   space.define_knob("panel_outer", {0, 1}, "1: a panel of columns passes over all rows before the next one; 0: a block of rows over all columns");
   space.define_knob("copy_panel", copies_pay(s, target) ? std::vector<Json>{0, 1} : std::vector<Json>{0}, "1: a panel of columns is copied first to where its rows follow each other");
+  space.define_knob("unroll_k", up_to({1, 2, 4}, s.k), "steps of the reduction written out");
   const int64_t lanes = s.lanes;
   space.add_filter([](const ConfigEntity& e) { return e.integer("copy_panel") == 0 || e.integer("panel_outer") != 0; }, "a copy of a panel that passes over one block of rows");
   space.add_filter([lanes, target](const ConfigEntity& e) { return fits_registers(e.split("tile_y")[1], e.split("tile_x")[1] / lanes, target); },
@@ -90,7 +91,7 @@ ConfigEntity batch_matmul_fallback(const te::Dag& dag, const Target& target) {
     const bool in_pieces = panel_outer && s.batch * s.m * s.n * 4 > target.l2_bytes;
     const double pieces = in_pieces ? kPieces * std::min(1.0, static_cast<double>(kShortSum) / static_cast<double>(s.k)) : 0;
     return tile_rate(rows, vectors, target) * filled(s.m, rows) * balanced(tasks, target) + (panel_outer ? 0 : 0.01) - (collide ? kCollisions : 0) - pieces -
-           kTraffic * std::log2(traffic(s, rows, vectors * s.lanes, panel_outer, target));
+           kTraffic * std::log2(traffic(s, rows, vectors * s.lanes, panel_outer, target)) + (e.integer("unroll_k") == kWrittenTerms ? 2 : 0);
   });
 }
 
@@ -142,7 +143,9 @@ Expected<schedule::Schedule> batch_matmul_apply(const te::DagPtr& dag, const Tar
   const size_t rank = inner.size() - 1;
   const auto j = b.split(acc, inner[rank - 1], {s.lanes});
   std::vector<ir::Var> walk(inner.begin(), inner.begin() + static_cast<std::ptrdiff_t>(rank - 2));
-  walk.insert(walk.end(), {inner[rank], inner[rank - 2], j[0], j[1]});
+  const auto k = write_out_terms(b, acc, inner[rank], e.integer("unroll_k"));
+  walk.insert(walk.end(), k.begin(), k.end());
+  walk.insert(walk.end(), {inner[rank - 2], j[0], j[1]});
   b.reorder(acc, walk);
   b.unroll(acc, inner[rank - 2]);
   b.unroll(acc, j[0]);

@@ -135,6 +135,13 @@ double filled(int64_t extent, int64_t tile) { return static_cast<double>(extent)
 
 double balanced(int64_t tasks, const Target& target) { return filled(tasks, std::max(1, target.cores)); }
 
+std::vector<ir::Var> write_out_terms(Builder& b, int stage, const ir::Var& terms, int64_t count) {
+  if (count == 1) return {terms};
+  const auto loops = b.split(stage, terms, {count});
+  b.unroll(stage, loops[1]);
+  return loops;
+}
+
 std::vector<Json> up_to(const std::vector<int64_t>& candidates, int64_t limit) {
   std::vector<Json> out;
   for (const int64_t c : candidates)

@@ -50,7 +50,7 @@ ConfigEntity dense_bytes_fallback(const te::Dag& dag, const Target& target) {
   const Shape s = shape_of(dag, *anchor_of(dag), target);
   const ConfigSpace all = dense_bytes_space(dag, target);
   ConfigSpace open = all;  // what is left to choose
-  open.define_knob("unroll_k", {int64_t{s.m == 1 && s.terms >= 4 ? 4 : 1}});
+  open.define_knob("unroll_k", {up_to({1, 2, kWrittenTerms}, s.terms).back()});
   const ConfigEntity best = open.best_by([&](const ConfigEntity& e) {
     const int64_t rows = e.split("tile_y")[1], vectors = e.split("tile_x")[1] / s.lanes, block = e.integer("rows_block");
     const int64_t tasks = (s.m + block - 1) / block * (s.n / s.lanes / vectors);
@@ -63,7 +63,7 @@ ConfigEntity dense_bytes_fallback(const te::Dag& dag, const Target& target) {
 Expected<schedule::Schedule> dense_bytes_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   Anchor a = *anchor_of(*dag);
   const Shape s = shape_of(*dag, a, target);
-  const int64_t rows = e.split("tile_y")[1], columns = e.split("tile_x")[1], unroll = e.integer("unroll_k");
+  const int64_t rows = e.split("tile_y")[1], columns = e.split("tile_x")[1];
   schedule::Builder b(dag);
   b.layout(a.weight, {{0, 0}, {1, 0}, {0, columns}, {1, target::kBytesTogether}});  // [N / columns][K / 4][columns][4]
   inline_epilogue(b, a);
@@ -82,14 +82,7 @@ Expected<schedule::Schedule> dense_bytes_apply(const te::DagPtr& dag, const Targ
 
   const std::vector<ir::Var> inner = b.loops(acc);  // m, n, k
   const auto j = b.split(acc, inner[1], {s.lanes});
-  std::vector<ir::Var> walk;
-  if (unroll > 1) {
-    const auto k = b.split(acc, inner[2], {unroll});
-    walk = {k[0], k[1]};
-    b.unroll(acc, k[1]);
-  } else {
-    walk = {inner[2]};
-  }
+  std::vector<ir::Var> walk = write_out_terms(b, acc, inner[2], e.integer("unroll_k"));
   walk.insert(walk.end(), {inner[0], j[0], j[1]});
   b.reorder(acc, walk);
   b.unroll(acc, inner[0]);

@@ -103,8 +103,7 @@ ConfigEntity dense_pack_fallback(const te::Dag& dag, const Target& target) {
   const DenseShape s = dense_shape(dag, *find_anchor(dag, "dense"), target);
   const ConfigSpace all = dense_pack_space(dag, target);
   ConfigSpace open = all;  // what is left to choose
-  // One row has no reuse of weights: what counts is that panels are long streams, and that the reduction's loop is not most of the work.
-  open.define_knob("unroll_k", {int64_t{s.m == 1 && s.k >= 4 ? 4 : 1}});
+  open.define_knob("unroll_k", {up_to({1, 2, kWrittenTerms}, s.k).back()});
   open.define_knob("panel_outer", {1});
   const ConfigEntity best = open.best_by([&](const ConfigEntity& e) {
     const int64_t rows = e.split("tile_y")[1], vectors = e.split("tile_x")[1] / s.lanes, block = e.integer("rows_block");
@@ -190,15 +189,9 @@ Expected<schedule::Schedule> dense_pack_apply(const te::DagPtr& dag, const Targe
 
   std::vector<ir::Var> inner = b.loops(acc);  // part, m, n, k
   const auto j = b.split(acc, inner[at + 1], {s.lanes});
-  const int64_t unroll = e.integer("unroll_k");
   std::vector<ir::Var> walk(inner.begin(), inner.begin() + static_cast<std::ptrdiff_t>(at));
-  if (unroll > 1) {
-    const auto k = b.split(acc, inner.back(), {unroll});
-    walk.insert(walk.end(), {k[0], k[1]});
-    b.unroll(acc, k[1]);
-  } else {
-    walk.push_back(inner.back());
-  }
+  const auto k = write_out_terms(b, acc, inner.back(), e.integer("unroll_k"));
+  walk.insert(walk.end(), k.begin(), k.end());
   walk.insert(walk.end(), {inner[at], j[0], j[1]});
   b.reorder(acc, walk);
   b.unroll(acc, inner[at]);

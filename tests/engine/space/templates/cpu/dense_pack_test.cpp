@@ -52,6 +52,16 @@ class DensePackTest : public QObject {
       }
   }
 
+  /// By rule four steps of the reduction are written out, where there are as many.
+  void writesOutSteps() {
+    const Target target = parse_target("skylake-avx512").value();
+    const auto written = [&](int64_t m, int64_t k) { return dense_pack().fallback(*dag_of(product(m, 768, k)), target).integer("unroll_k"); };
+    QCOMPARE(written(1, 768), 4);
+    QCOMPARE(written(128, 768), 4);
+    QCOMPARE(written(128, 3), 2);
+    QCOMPARE(written(128, 1), 1);
+  }
+
   /// The reduction is taken apart where its rows and a panel of weights do not fit the level-2 cache together.
   void takesLongSumsApart() {
     const auto parts = [](int64_t l2_bytes, int64_t k) {

@@ -4,6 +4,7 @@
 #include <QtTest>
 
 #include "engine/base/text.h"
+#include "engine/codegen/codegen.h"
 #include "engine/lower/lower.h"
 #include "engine/tir/visit.h"
 #include "tests/engine/space/schedule_check.h"
@@ -150,6 +151,20 @@ class DirectConvTest : public QObject {
     QVERIFY(!inlined({1, 3, 64, 64}, {32, 3, 7, 7}, 2, 3));        // planes: no loop over channels
     QVERIFY(!inlined({1, 32, 64, 64}, {32, 32, 9, 9}, 2, 4));      // more taps than are written out
     QVERIFY(!inlined({1, 32, 96, 96}, {32, 32, 3, 3}, 1, 40, 40));  // padding that several tiles meet
+  }
+  /// Terms that are written out load their weights when they come: those of several at once leave no registers for the sums.
+  void sumsOfWrittenTermsStayInRegisters() {
+    for (const char* cpu : {"haswell", "skylake-avx512", "znver4"}) {
+      const Target target = parse_target(std::string("llvm -num-cores=1 -mcpu=") + cpu).value();
+      const te::DagPtr dag = dag_of([](Net& n) { return conv(n, {1, 64, 56, 56}, {256, 64, 1, 1}, 1, 0); });
+      const space::Template* t = space::find_template(*dag, target);
+      const space::ConfigEntity e = t->fallback(*dag, target);
+      QCOMPARE(e.integer("unroll_ic"), int64_t{2});
+      const std::string assembly = codegen::build_listing(*lower::lower_and_optimize(*t->apply(dag, target, e), "kernel", target), target).value().assembly;
+      QVERIFY(assembly.find("vfmadd") != std::string::npos);
+      for (const std::string_view line : split_lines(assembly))
+        QVERIFY2(line.find("Spill") == std::string_view::npos || line.find("mm") == std::string_view::npos, (std::string(cpu) + ": " + std::string(line)).c_str());
+    }
   }
   /// By rule a line whose data no cache holds is cut so that all weights meet a piece that does, and one with few channels so that all cores have some.
   void linesAreCutIntoPieces() {
