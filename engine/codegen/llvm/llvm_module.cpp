@@ -67,9 +67,9 @@ void initialise_llvm() {
     LLVMInitializeAArch64AsmPrinter();
     LLVMInitializeAArch64AsmParser();
     // What this LLVM has no other way to choose. Assembly is written as Intel does. Loops come with constant strides and their tiles unrolled, so that
-    // rewriting their addresses took a part of the time of compiling and made no kernel faster. The rest improves branches, calls and integers, of which kernels
-    // have few: together they cost a tenth. Scheduling before registers are assigned stays: without it the loads of all terms that a loop writes out come first,
-    // and accumulators go to memory.
+    // rewriting their addresses took long and made no kernel faster. The rest improves branches, calls and integers, of which kernels have few: together they
+    // cost a tenth. Scheduling before registers are assigned stays: without it the loads of all terms that a loop writes out come first, and accumulators go to
+    // memory.
     const char* args[] = {"tilewright",
                           "-x86-asm-syntax=intel",
                           "-disable-lsr",

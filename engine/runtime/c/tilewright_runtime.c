@@ -147,7 +147,7 @@ static void pause_briefly(void) {
 #endif
 }
 
-/* Numbers below the smallest normal one are zero from here on in this thread: processors take a hundred times as long for them. Returns what to set again. */
+/* Numbers below the smallest normal one are zero from here on in this thread: processors take many times as long for them. Returns what to set again. */
 static uint64_t flush_denormals(void) {
   uint64_t before = 0;
 #if defined(__x86_64__)

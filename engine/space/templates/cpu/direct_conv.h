@@ -29,7 +29,7 @@ struct DirectConv {
   int64_t columns() const { return spatial.back(); }
   int64_t rows() const { return spatial.size() > 1 ? spatial[spatial.size() - 2] : 1; }
   std::vector<te::WindowLine> window;  ///< of padded images
-  /// Whether the image is padded with zeros that the template knows of. Bytes are not told apart by it.
+  /// Whether padding may be tested where the image is read: of float32, with zeros beside windows that are known.
   bool zero_padded() const { return anchor.pad >= 0 && together == 1 && !window.empty(); }
   /// Of the dimension so many from the last; null without a window or padding.
   const te::WindowLine* line(size_t from_last) const {
