@@ -93,9 +93,17 @@ bool can_pad_inline(const DirectConv& c, const Target& target, const ConfigEntit
   return !line || (line->taps <= kMostWrittenTaps && blocks_for(line->before, line->stride) <= tile && blocks_for(line->after(), line->stride) <= last);
 }
 
+/// Bytes that come a cycle from beyond the level-2 cache, or go there: what copies of images reach on a Xeon.
+constexpr double kBytesPerCycle = 10;
+
+/// The rate at which a panel of weights that the level-2 cache does not hold arrives, for a tile of so many pixels that each of its vectors serves.
+double arrives(const Target& target, int64_t panel_bytes, int64_t pixels) {
+  const double bytes = static_cast<double>(target.vector_bits) / 8 * target::pipes_of(target.cpu).fmas / static_cast<double>(pixels);
+  return 2 * panel_bytes > target.l2_bytes ? kBytesPerCycle / bytes : 1;
+}
+
 /// Time to write an image and its padding down and to read them again, over the time of its multiply-adds at the full rate.
 double copy_share(const te::Dag& dag, const DirectConv& c, const Target& target) {
-  constexpr double kBytesPerCycle = 10;  // of images that a level-2 cache does not hold, in and out together; measured on a Xeon
   const te::Op& op = dag.ops[static_cast<size_t>(c.anchor.reduce)];
   auto updates = static_cast<double>(c.vectors());  // a vector's
   updates *= static_cast<double>(std::accumulate(c.spatial.begin(), c.spatial.end(), c.batch, std::multiplies<>()));
@@ -182,7 +190,10 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
   // Rows inside reuse a panel of weights over the whole image; rows outside are as good only while all weights stay in the level-2 cache, and of use where
   // panels share data, which groups do not.
   const bool rows_outer = c.groups == 1 && weights <= target.l2_bytes / 2;
-  const auto rate = [&](const ConfigEntity& e) { return rate_of(c, target, e) - waits(c, target, weights / c.vectors() * e.integer("oc_blocks")); };
+  const auto rate = [&](const ConfigEntity& e) {
+    const int64_t panel = weights / c.vectors() * e.integer("oc_blocks"), pixels = e.split("tile_ow")[1] * e.integer("tile_oh");
+    return std::min(rate_of(c, target, e) - waits(c, target, panel), arrives(target, panel, pixels));
+  };
   const auto line = line_of(dag, c.anchor);
   const double copied = c.anchor.pad >= 0 ? copy_share(dag, c, target) : 0;
   ConfigEntity best = direct_conv_space(dag, c, target).best_by([&](const ConfigEntity& e) {

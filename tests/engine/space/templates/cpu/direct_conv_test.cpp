@@ -201,6 +201,17 @@ class DirectConvTest : public QObject {
     QVERIFY(in_parts("sapphirerapids", 24, 7, 2, 0));
     QVERIFY(in_parts("haswell", 24, 7, 1));  // three whole vectors
   }
+  /// Five vectors of outputs are a panel; where that fits no level-2 cache, tiles of more pixels and fewer vectors pass less of it.
+  void panelsThatNoCacheHolds() {
+    const auto pixels = [](int64_t channels) {
+      const Target target = parse_target("llvm -mcpu=sapphirerapids -num-cores=1").value();
+      const te::DagPtr dag = dag_of([&](Net& n) { return conv(n, {1, channels, 28, 28}, {72, channels, 3, 3}, 2, 1, 1); });
+      const space::ConfigEntity e = space::find_template(*dag, target)->fallback(*dag, target);
+      return e.split("tile_ow")[1] * e.integer("tile_oh");
+    };
+    QVERIFY(pixels(72) <= 5);    // 0.2 MB
+    QVERIFY(pixels(672) >= 10);  // 1.9 MB of 2
+  }
 };
 
 QTEST_APPLESS_MAIN(DirectConvTest)
