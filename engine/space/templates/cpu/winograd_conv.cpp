@@ -22,6 +22,17 @@ double network_cost(const WinogradConv& s, int64_t m) {
   return std::max(2 * points * tiles, kOpsPerByte * 4 * points);
 }
 
+/// Tiles in a block for a register tile to pass over the weights a few times only.
+constexpr int64_t kEnoughTiles = 12;
+
+/// Whether blocks of the image should pass through all stages by themselves. That keeps what lies between the stages in the level-2 cache where the whole image's
+/// does not fit, but every block reads the weights again: from beyond the cache, unless they fit beside a block.
+bool blocks_pay(const WinogradConv& s, int64_t m, const Target& target) {
+  const int64_t row = s.row_bytes(m), between = s.rows(m) * row, weights = s.weight_bytes(m), height = blocks_for(kEnoughTiles, s.columns(m) * s.planes);
+  if (between <= target.l2_bytes || weights > target.l2_bytes || row > target.l2_bytes) return false;
+  return weights + height * row <= target.l2_bytes || blocks_for(s.rows(m), height) * weights < 2 * between;
+}
+
 /// Whether an attribute of a convolution is 1 along both dimensions of a plane.
 bool unit_steps(const te::Op& op, const char* attr) {
   const auto it = op.attrs.find(attr);
@@ -74,16 +85,14 @@ ConfigEntity winograd_conv_fallback(const WinogradConv& s, const Target& target)
   // Larger tiles save more multiplications, but have more weights: small images wait for those.
   const int64_t m = network_cost(s, 4) <= network_cost(s, 2) ? 4 : 2;
   if (network_cost(s, m) >= network_cost(s, 1)) return {};
-  // Blocks of the image keep what lies between the stages in the level-2 cache, where it does not fit in whole, if the weights that every block reads again are there too.
-  const bool blocks = s.rows(m) * s.row_bytes(m) > target.l2_bytes && s.weight_bytes(m) <= target.l2_bytes && s.row_bytes(m) <= target.l2_bytes;
+  const bool blocks = blocks_pay(s, m, target);
   const int64_t columns = s.columns(m);
   return winograd_conv_space(s, target).best_by([&](const ConfigEntity& e) {
     const int64_t block = e.integer("block_rows"), th = e.integer("tile_th"), tw = e.integer("tile_tw"), v = e.integer("oc_blocks");
     const int64_t height = block ? block : s.rows(m);
     const double tile = tile_rate(th * tw, v, target) * filled(height, th) * filled(columns, tw) * filled(blocks_for(s.oc, s.oc_block), v);
     const double tasks = block ? balanced(s.batch * ((s.rows(m) + block - 1) / block), target) * filled(s.rows(m), block) : 1;
-    // Enough tiles in a block for a register tile to pass over the weights a few times only.
-    const bool enough = block == 0 || block * columns * s.planes >= 12;
+    const bool enough = block == 0 || block * columns * s.planes >= kEnoughTiles;
     return tile * tasks + (e.integer("tile_size") == m ? 4 : 0) + ((block != 0) == blocks ? 2 : 0) + (enough ? 1 : 0) - 0.01 * static_cast<double>(block);
   });
 }

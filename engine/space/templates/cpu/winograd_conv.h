@@ -17,10 +17,12 @@ struct WinogradConv {
   int64_t rows(int64_t m) const { return (oh + m - 1) / m; }
   int64_t columns(int64_t m) const { return (ow + m - 1) / m; }
   int64_t points(int64_t m) const { return (m + kTaps - 1) * (m + kTaps - 1); }
+  /// Channels of the result with those that fill its last block.
+  int64_t padded_oc() const { return blocks_for(oc, oc_block) * oc_block; }
   /// Bytes of the transformed weights.
-  int64_t weight_bytes(int64_t m) const { return points(m) * ic * oc * plane_taps * 4; }
+  int64_t weight_bytes(int64_t m) const { return points(m) * ic * padded_oc() * plane_taps * 4; }
   /// Bytes between the stages for one row of tiles.
-  int64_t row_bytes(int64_t m) const { return points(m) * columns(m) * (ic * planes_in + oc * planes) * 4; }
+  int64_t row_bytes(int64_t m) const { return points(m) * columns(m) * (ic * planes_in + padded_oc() * planes) * 4; }
 };
 
 /// The convolution tagged `tag`, if its window is 3x3 over planes that are read without gaps, and its channels lie in blocks.

@@ -102,6 +102,19 @@ class Conv2dWinogradTest : public QObject {
     QVERIFY(!uses_winograd({1, 64, 56, 56}, {7, 64, 3, 3}));
     QVERIFY(!uses_winograd({1, 64, 4, 4}, {64, 64, 3, 3}));
   }
+  /// Where what lies between the stages exceeds the level-2 cache, unless it costs less to move it than to read the weights, which then do not fit, for every block.
+  void passesInBlocks() {
+    const Target target = parse_target("llvm -mcpu=sapphirerapids -num-cores=1").value();
+    const auto in_blocks = [&](Dims x, Dims w) {
+      const te::DagPtr dag = dag_of([&](Net& n) { return conv(n, x, w, 1, 1); });
+      return winograd().fallback(*dag, target).integer("block_rows") != 0;
+    };
+    QVERIFY(!in_blocks({1, 64, 14, 14}, {64, 64, 3, 3}));    // 0.3 of 2 MB
+    QVERIFY(in_blocks({1, 64, 56, 56}, {64, 64, 3, 3}));     // 0.6 MB of weights
+    QVERIFY(in_blocks({1, 96, 112, 112}, {96, 96, 3, 3}));   // 1.3 MB, read 28 times, against 22
+    QVERIFY(!in_blocks({1, 128, 56, 56}, {96, 128, 3, 3}));  // 1.8 MB, read 14 times, against 6
+    QVERIFY(!in_blocks({1, 464, 28, 28}, {20, 464, 3, 3}));  // 2.1 MB, as 20 channels take what 32 do
+  }
 };
 
 QTEST_APPLESS_MAIN(Conv2dWinogradTest)
