@@ -25,12 +25,12 @@ double network_cost(const WinogradConv& s, int64_t m) {
 /// Tiles in a block for a register tile to pass over the weights a few times only.
 constexpr int64_t kEnoughTiles = 12;
 
-/// Whether blocks of the image should pass through all stages by themselves. That keeps what lies between the stages in the level-2 cache where the whole image's
+/// Whether blocks of an image should pass through all stages by themselves. That keeps what lies between the stages in the level-2 cache where the whole batch's
 /// does not fit, but every block reads the weights again: from beyond the cache, unless they fit beside a block.
 bool blocks_pay(const WinogradConv& s, int64_t m, const Target& target) {
-  const int64_t row = s.row_bytes(m), between = s.rows(m) * row, weights = s.weight_bytes(m), height = blocks_for(kEnoughTiles, s.columns(m) * s.planes);
+  const int64_t row = s.row_bytes(m), between = s.batch * s.rows(m) * row, weights = s.weight_bytes(m), height = blocks_for(kEnoughTiles, s.columns(m) * s.planes);
   if (between <= target.l2_bytes || weights > target.l2_bytes || row > target.l2_bytes) return false;
-  return weights + height * row <= target.l2_bytes || blocks_for(s.rows(m), height) * weights < 2 * between;
+  return weights + height * row <= target.l2_bytes || s.batch * blocks_for(s.rows(m), height) * weights < 2 * between;
 }
 
 /// Whether an attribute of a convolution is 1 along both dimensions of a plane.
