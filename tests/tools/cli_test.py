@@ -504,6 +504,7 @@ class MainJob(CliCase):
             self.assertGreater(time_s, 0)
         self.assertLessEqual(case["tuned"]["least_s"], case["tuned"]["median_s"])
         self.assertIn("does not run", section["notes"])
+        self.assertEqual(len(tw_json("finals", self.model, "--target", "llvm -num-cores=1", "--stored", "--db", db)["finals"]), 1)
         self.assertIn("| best peer / tuned |", tw(*arguments, check=0)[1].replace(">", ""))
         lines = self.read(log).decode().splitlines()
         self.assertEqual([json.loads(line)["suite"] for line in lines], ["networks"] * 2)

@@ -13,12 +13,14 @@
 #include "app/cli/common.h"
 #include "app/cli/console.h"
 #include "app/cli/host.h"
+#include "app/cli/network_report.h"
 #include "app/cli/tuning.h"
 #include "app/cli/workspace.h"
 #include "app/logs/page.h"
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
+#include "engine/measure/device.h"
 #include "engine/process/temporary_folder.h"
 #include "engine/records/json_lines.h"
 #include "engine/space/template.h"
@@ -156,13 +158,13 @@ bool Bench::wants(const std::string& library) const {
   return options.against.empty() || std::find(options.against.begin(), options.against.end(), library) != options.against.end();
 }
 
-Expected<void> Bench::tune(const LoadedNetwork& network, const std::string& path) const {
+Expected<std::optional<SessionId>> Bench::tune(const LoadedNetwork& network, const std::string& path) const {
   TuneRequest request;
   for (const api::NetworkTask& t : api::network_tasks(network.network, network.target)) {
     TW_TRY(const auto row, db->task_by_key(t.task.key));
     if ((row ? row->counts().trials : 0) < std::min(options.trials, capacity_of(t.task))) request.filters.push_back(t.task.key);
   }
-  if (request.filters.empty()) return {};
+  if (request.filters.empty()) return std::optional<SessionId>();
   request.network = &network;
   request.model_path = path;
   if (!options.device.empty()) request.device = options.device;
@@ -175,6 +177,15 @@ Expected<void> Bench::tune(const LoadedNetwork& network, const std::string& path
   if (options.time_s > 0) request.session.scheduler = "round-robin";
   TW_TRY(const TuneResult result, tune_network(request, db));
   if (result.report.cancelled) return Error(ErrorCode::cancelled, "Cancelled");
+  return std::optional(result.session);
+}
+
+Expected<void> Bench::tune_in_network(const LoadedNetwork& network, const std::string& path) const {
+  TW_TRY(const std::optional<SessionId> session, tune(network, path));
+  if (!session) return {};
+  NetworkReportRequest finals{&network, path, options.device.empty() ? measure::device_for(network.target) : options.device, session, {}, {}};
+  finals.selection.seed = options.seed;
+  TW_CHECK(report_network(finals, *db));
   return {};
 }
 

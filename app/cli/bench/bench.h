@@ -46,8 +46,11 @@ struct Bench {
   bool wants(const std::string& library) const;
   /// The first `threads` of the processors.
   std::vector<int> first(int threads) const { return {processors.begin(), processors.begin() + threads}; }
-  /// Tunes what the database holds fewer trials of than asked for (fewer where a space has no more points). Errors: what tuning says; cancelled.
-  Expected<void> tune(const LoadedNetwork& network, const std::string& path) const;
+  /// Tunes what the database holds fewer trials of than asked for (fewer where a space has no more points): the session, none if there is no such task. Errors:
+  /// what tuning says; cancelled.
+  Expected<std::optional<SessionId>> tune(const LoadedNetwork& network, const std::string& path) const;
+  /// The same, and then tries in the network what won alone, as `tw tune` does.
+  Expected<void> tune_in_network(const LoadedNetwork& network, const std::string& path) const;
 };
 
 Expected<Section> kernel_section(const Bench& bench, int threads);

@@ -191,7 +191,7 @@ Expected<Section> gpu_network_section(const Bench& bench) {
     TW_CHECK(frontends::write_zoo_model(name, {}, path));
     LoadedNetwork loaded{{}, gpu.target};
     TW_TRY(loaded.network, api::import_network(path, loaded.target));
-    TW_CHECK(bench.tune(loaded, path));
+    TW_CHECK(bench.tune_in_network(loaded, path));
     TW_TRY(const double tuned, network_seconds(bench, gpu, loaded, bench.db.get()));
     TW_TRY(const double untuned, network_seconds(bench, gpu, loaded, nullptr));
     const double theirs = peer_seconds(peer, {{"kind", "network"}, {"name", name}}, section.notes);

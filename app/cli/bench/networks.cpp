@@ -88,7 +88,7 @@ Expected<SampledNetwork> sample_network(const Bench& bench, const Subject& subje
   TW_TRY(const frontends::ImportOptions sizes, import_options(bench.options.dims));
   TW_TRY(loaded.network, subject.bundled ? api::import_network(subject.path, loaded.target)
                                          : api::import_network_apart(subject.path, loaded.target, sizes, {}, stop_token()));
-  TW_CHECK(bench.tune(loaded, subject.path));
+  TW_CHECK(bench.tune_in_network(loaded, subject.path));
   TW_TRY(const Built tuned, build(loaded, bench.db.get(), false, bench.options.seed));
   TW_TRY(const Built untuned, build(loaded, nullptr, false, bench.options.seed));
   std::vector<Contender> contenders{{"tuned", [&] { return tuned.sample(); }}, {"default", [&] { return untuned.sample(); }}};
@@ -201,7 +201,7 @@ Expected<Section> network_section(const Bench& bench, int threads) {
   for (const std::string& note : notes) section.notes += fmt::format("- {}\n", note);
   section.notes += fmt::format(
       "- batch 1; times are the least of {} samples, each the median run of {:.0f} ms, behind one that does not count; ratios by medians of the "
-      "samples too; plain loops: the least of {} runs; at most {} trials a task\n",
+      "samples too; plain loops: the least of {} runs; at most {} trials a task, what won alone tried in the network\n",
       threads > 1 ? kProbedNetworkRounds : kNetworkRounds, kNetworkSampleSeconds * 1e3, kPlainRuns, bench.options.trials);
   section.notes += states_note(states, all);
   section.json["cases"] = list;
