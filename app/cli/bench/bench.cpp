@@ -226,7 +226,7 @@ void add_bench(Subcommand app, Run& run) {
   sub.option(
          "--suite", o->suite,
          "dense: matrix products, squares and those of bert_base; conv: every convolution of resnet50 and mobilenet_v2; kernels: both, against OpenBLAS, MKL and "
-         "oneDNN; channels: small convolutions over channel counts that fit no vectors, the worst first; shapes: narrow groups, dilated windows, few pixels, small matrices, short rows and products of few rows, by what they reach of the roofline, the worst first; networks: the bundled ones, or those of --model, against "
+         "oneDNN; channels: small convolutions over channel counts that fit no vectors, the worst first; shapes: narrow groups, dilated windows, few pixels, small matrices, short rows, products of few rows or of odd columns, by what they reach of the roofline, the worst first; networks: the bundled ones, or those of --model, against "
          "ONNX Runtime and OpenVINO. On a GPU, against PyTorch: dense: squares of 1024 to 4096 in float32 and float16; conv: resnet50; networks: resnet50, resnet18 "
          "and mobilenet_v2")
       .one_of({"kernels", "dense", "conv", "channels", "shapes", "networks"})

@@ -84,7 +84,8 @@ std::vector<KernelCase> channel_sweep() {
   return cases;
 }
 
-/// Narrow groups, gaps in windows, late layers of few pixels, small matrices, short rows, and products of as few rows as a language model decodes.
+/// Narrow groups, gaps in windows, late layers of few pixels, small matrices, short rows, products of as few rows as a language model decodes, and products whose
+/// columns fit no vectors.
 std::vector<KernelCase> shape_sweep() {
   std::vector<KernelCase> cases;
   for (const int64_t width : {4, 8, 16, 24})
@@ -106,6 +107,8 @@ std::vector<KernelCase> shape_sweep() {
   for (const int64_t m : {1, 2, 4, 8, 16})
     for (const int64_t n : {1024, 4096}) cases.push_back(dense_case(m, n, 4096));
   cases.push_back(dense_case(1, 1000, 2048));
+  for (const int64_t m : {1, 16, 128})
+    for (const int64_t n : {10, 30, 100, 200, 1000}) cases.push_back(dense_case(m, n, 512));
   cases.push_back(dense_case(50, 768, 3072));
   cases.push_back(dense_case(197, 768, 3072));
   for (const int64_t n : {17, 49, 64}) {

@@ -49,7 +49,7 @@ double traffic(const MatmulShape& s, int64_t rows, int64_t columns, bool panel_o
 
 MatmulShape matmul_shape(const te::Dag& dag, const Anchor& a, const Target& target) {
   const std::vector<int64_t>& out = dag.ops[static_cast<size_t>(a.reduce)].output->shape;
-  MatmulShape s{1, out[out.size() - 2], out.back(), dag.ops[static_cast<size_t>(a.reduce)].reduce_axes.front().extent, column_lanes(out.back(), target),
+  MatmulShape s{1, out[out.size() - 2], out.back(), dag.ops[static_cast<size_t>(a.reduce)].reduce_axes.front().extent, column_lanes(out.back(), target, kMaskedTail),
                 dag.ops[static_cast<size_t>(a.weight)].role == te::Role::constant};
   for (size_t d = 0; d + 2 < out.size(); ++d) s.batch *= out[d];
   return s;

@@ -92,9 +92,9 @@ int64_t dividing_lanes(int64_t extent, const Target& target) {
   return lanes;
 }
 
-int64_t column_lanes(int64_t n, const Target& target) {
+int64_t column_lanes(int64_t n, const Target& target, double least_gain) {
   const int64_t full = target.lanes(kFloat32), dividing = dividing_lanes(n, target);
-  return 2 * dividing < full && n > full ? full : dividing;
+  return static_cast<double>(full) * filled(n, full) > least_gain * static_cast<double>(dividing) ? full : dividing;
 }
 
 int64_t channel_block(int64_t channels, const Target& target) {

@@ -30,7 +30,7 @@ ConfigSpace dense_bytes_space(const te::Dag& dag, const Target& target) {
   std::vector<std::vector<int64_t>> rows, columns;
   for (const int64_t r : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28})
     if (r <= s.m) rows.push_back({-1, r});
-  for (const int64_t c : {1, 2, 3, 4, 5, 6, 8})
+  for (const int64_t c : {1, 2, 3, 4, 5, 6, 7, 8})
     if (s.n / s.lanes % c == 0) columns.push_back({-1, c * s.lanes});
   space.define_split("tile_y", s.m, {.num_outputs = 2, .policy = "candidate", .candidates = rows, .help = "rows of the register tile"});
   space.define_split("tile_x", s.n, {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "columns of the register tile, whole vectors"});

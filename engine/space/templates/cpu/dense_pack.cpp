@@ -8,6 +8,7 @@
 #include "engine/base/json.h"
 #include "engine/space/rules/rules.h"
 #include "engine/space/templates/cpu/blocked.h"
+#include "engine/target/cpu_table.h"
 
 namespace tw::space::cpu {
 
@@ -19,15 +20,13 @@ struct DenseShape {
   /// The last vector of columns is not whole: its weights are padded, its results masked.
   bool ragged() const { return n % lanes != 0; }
   /// Sums that are worth taking apart: a part is still long beside what it costs to add it up.
-  bool long_sums() const { return m > 1 && !ragged() && k >= 1024; }
+  bool long_sums() const { return m > 1 && k >= 1024; }
 };
 
 DenseShape dense_shape(const te::Dag& dag, const Anchor& a, const Target& target) {
   const te::Op& op = dag.ops[static_cast<size_t>(a.reduce)];
-  const int64_t n = op.output->shape[1], full = target.lanes(kFloat32), block = dividing_lanes(n, target);
-  // A width that only short vectors divide is worth a masked tail, if that is a small part of it.
-  const int64_t lanes = 2 * block < full && n >= 8 * full ? full : block;
-  return {op.output->shape[0], n, op.reduce_axes.front().extent, lanes};
+  const int64_t n = op.output->shape[1];
+  return {op.output->shape[0], n, op.reduce_axes.front().extent, column_lanes(n, target, kPaddedTail)};
 }
 
 /// Whether a register tile's rows of A stay in cache beside the weights that pass through its sets: about a line of each set while a line of A is in use, and the next
@@ -75,8 +74,8 @@ ConfigSpace dense_pack_space(const te::Dag& dag, const Target& target) {
   std::vector<std::vector<int64_t>> rows, columns;
   for (const int64_t r : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28})
     if (r <= s.m) rows.push_back({-1, r});
-  for (const int64_t c : {1, 2, 3, 4, 5, 6, 8, 10, 12})
-    if (s.vectors() % c == 0) columns.push_back({-1, c * s.lanes});
+  const std::vector<int64_t> panels{1, 2, 3, 4, 5, 6, 7, 8, 10, 12};
+  for (const Json& c : s.ragged() ? panel_widths(panels, s.vectors()) : dividing(panels, s.vectors())) columns.push_back({-1, c.get<int64_t>() * s.lanes});
   space.define_split("tile_y", s.m, {.num_outputs = 2, .policy = "candidate", .candidates = rows, .help = "rows of the register tile"});
   space.define_split("tile_x", s.n, {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "columns of the register tile, whole vectors"});
   std::vector<Json> row_blocks;
@@ -84,8 +83,7 @@ ConfigSpace dense_pack_space(const te::Dag& dag, const Target& target) {
     if (r < s.m) row_blocks.emplace_back(r);
   row_blocks.emplace_back(s.m);
   space.define_knob("rows_block", row_blocks, "rows of A that stay in cache while panels of B pass");
-  space.define_knob("panel_outer", s.ragged() ? std::vector<Json>{1} : std::vector<Json>{0, 1},
-                    "1: a panel of B passes over all rows of the block before the next panel is loaded");
+  space.define_knob("panel_outer", {0, 1}, "1: a panel of B passes over all rows of the block before the next panel is loaded");
   space.define_knob("unroll_k", up_to({1, 2, 4}, s.k), "steps of the reduction written out");
   space.define_knob("copy_rows", rows_may_collide(s, target) ? std::vector<Json>{0, 1} : std::vector<Json>{0},
                     "1: A is copied first to where its rows fall into different sets of the level-1 cache");
@@ -101,6 +99,9 @@ ConfigSpace dense_pack_space(const te::Dag& dag, const Target& target) {
 
 ConfigEntity dense_pack_fallback(const te::Dag& dag, const Target& target) {
   const DenseShape s = dense_shape(dag, *find_anchor(dag, "dense"), target);
+  // Dot products, by rule, have vectors along the reduction: faster for few columns, and where so few sums are under way that each step waits for the one before.
+  // Both limits were measured on a Xeon, with vectors of 512 and of 256 bits.
+  if (3 * s.n <= target.lanes(kFloat32) || 2 * s.m * s.vectors() < target::pipes_of(target.cpu).in_flight()) return {};
   const ConfigSpace all = dense_pack_space(dag, target);
   ConfigSpace open = all;  // what is left to choose
   open.define_knob("unroll_k", {up_to({1, 2, kWrittenTerms}, s.k).back()});
@@ -108,9 +109,9 @@ ConfigEntity dense_pack_fallback(const te::Dag& dag, const Target& target) {
   const ConfigEntity best = open.best_by([&](const ConfigEntity& e) {
     const int64_t rows = e.split("tile_y")[1], vectors = e.split("tile_x")[1] / s.lanes, block = e.integer("rows_block");
     const Passes passes{block, e.integer("parts_k"), e.integer("copy_rows") != 0};
-    const int64_t tasks = passes.parts * ((s.m + block - 1) / block) * (s.vectors() / vectors);
+    const int64_t tasks = passes.parts * blocks_for(s.m, block) * blocks_for(s.vectors(), vectors);
     const bool stay = passes.copied || rows_stay(rows, s.k * 4, target);
-    return tile_rate(rows, vectors, target) * filled(s.m, rows) * balanced(tasks, target) - (stay ? 0 : kCollisions) -
+    return tile_rate(rows, vectors, target) * filled(s.m, rows) * filled(s.vectors(), vectors) * balanced(tasks, target) - (stay ? 0 : kCollisions) -
            0.1 * std::log2(traffic(s, passes, target));
   });
   return best.index() < 0 ? best : all.from_json(best.json_text()).value();
@@ -174,19 +175,17 @@ Expected<schedule::Schedule> dense_pack_apply(const te::DagPtr& dag, const Targe
   const auto n = b.split(tiled, axes[at + 1], {columns / s.lanes, s.lanes});
   const int64_t tiles = (e.integer("rows_block") + rows - 1) / rows;
   const auto m = b.split(tiled, axes[at], {tiles, rows});
-  if (!s.ragged()) outer.push_back(m[0]);
-  outer.push_back(panel_outer ? n[0] : m[1]);
+  outer.insert(outer.end(), {m[0], panel_outer ? n[0] : m[1]});
   std::vector<ir::Var> order = outer;
-  if (s.ragged()) order.push_back(m[0]);
   order.insert(order.end(), {panel_outer ? m[1] : n[0], m[2], n[1], n[2]});
   b.reorder(tiled, order);
   b.compute_at(acc, tiled, panel_outer ? m[1] : n[0]);
   b.unroll(tiled, m[2]);
   b.unroll(tiled, n[1]);
   b.vectorize(tiled, n[2]);
-  // Panels alone, where the last one is not whole: the others are told from it by one comparison.
   b.parallel(tiled, outer.size() == 1 ? outer.front() : b.fuse(tiled, outer));
 
+  if (s.ragged()) rules::whole_blocks(b, acc, 1, columns);  // weights are padded
   std::vector<ir::Var> inner = b.loops(acc);  // part, m, n, k
   const auto j = b.split(acc, inner[at + 1], {s.lanes});
   std::vector<ir::Var> walk(inner.begin(), inner.begin() + static_cast<std::ptrdiff_t>(at));

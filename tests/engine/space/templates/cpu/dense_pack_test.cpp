@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
+#include "engine/space/templates/cpu/blocked.h"
 #include "tests/engine/space/schedule_check.h"
 
 using namespace tw;
@@ -25,6 +26,13 @@ class DensePackTest : public QObject {
         {"one row", product(1, 64, 1024)},
         {"short sums", product(21, 80, 37)},
         {"a masked tail", product(3, 133, 1024)},
+        {"less than a vector of columns", product(9, 11, 20)},
+        {"a masked tail of one panel, blocks of rows, with what follows",
+         [](Net& b) {
+           const int y = b.op("dense", {b.input({118, 9}), b.weight({30, 9})});
+           return b.op("relu", {b.op("add", {b.op("add", {y, b.weight({30})}), b.input({118, 30})})});
+         }},
+        {"a prime number of vectors", product(5, 200, 24)},
     };
   }
 
@@ -60,6 +68,32 @@ class DensePackTest : public QObject {
     QCOMPARE(written(128, 768), 4);
     QCOMPARE(written(128, 3), 2);
     QCOMPARE(written(128, 1), 1);
+  }
+
+  /// Full vectors with a tail, where those that divide the columns are short.
+  void vectorsAreFull() {
+    const auto lanes = [](const char* cpu, int64_t n) {
+      const Target target = parse_target(cpu).value();
+      return space::cpu::column_lanes(n, target, space::cpu::kPaddedTail);
+    };
+    for (const int64_t n : {10, 24, 30, 50, 100, 200, 1000, 1001}) QCOMPARE(lanes("skylake-avx512", n), 16);
+    QCOMPARE(lanes("skylake-avx512", 8), 8);
+    QCOMPARE(lanes("skylake-avx512", 56), 16);
+    for (const int64_t n : {10, 20, 30, 100}) QCOMPARE(lanes("haswell", n), 8);
+    QCOMPARE(lanes("haswell", 4), 4);
+    QCOMPARE(space::cpu::column_lanes(24, parse_target("skylake-avx512").value(), space::cpu::kMaskedTail), 8);
+  }
+
+  /// Few columns, and sums of which too few are under way, are left to the rule, which has vectors along the reduction.
+  void leavesDotProductsAlone() {
+    const Target target = parse_target("skylake-avx512").value();
+    const auto taken = [&](int64_t m, int64_t n) { return dense_pack().fallback(*dag_of(product(m, n, 512)), target).index() >= 0; };
+    QVERIFY(!taken(128, 5));
+    QVERIFY(taken(128, 6));
+    QVERIFY(!taken(1, 10));
+    QVERIFY(!taken(1, 48));
+    QVERIFY(taken(1, 64));
+    QVERIFY(taken(4, 10));
   }
 
   /// The reduction is taken apart where its rows and a panel of weights do not fit the level-2 cache together.
