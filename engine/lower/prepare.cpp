@@ -2,6 +2,7 @@
 #include "engine/lower/prepare.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "engine/arith/analyzer.h"
@@ -81,6 +82,17 @@ arith::Analyzer facts_of(const Stage& st) {
   return facts;
 }
 
+/// The value with its test around as little as must be: of a product only around the factor that reads outside, so that it remains a multiply-add. The surplus is
+/// not read, whatever it is.
+Expr tested(const Expr& value, const Expr& cond, const Expr& neutral, const std::function<bool(const Expr&)>& stays_inside) {
+  const auto* product = ir::as<ir::BinaryNode>(value);
+  if (product && product->op == ir::BinaryOp::mul) {
+    if (stays_inside(product->a)) return product->a * tested(product->b, cond, neutral, stays_inside);
+    if (stays_inside(product->b)) return tested(product->a, cond, neutral, stays_inside) * product->b;
+  }
+  return ir::select(cond, value, neutral);
+}
+
 /// Leaves out the tests of padded spatial axes where the surplus may be computed like the rest.
 void drop_padding_tests(const std::vector<Stage>& stages, Stage& st) {
   if (st.paddings.empty() || divides_integers(*st.op.body)) return;
@@ -102,7 +114,11 @@ void drop_padding_tests(const std::vector<Stage>& stages, Stage& st) {
   arith::Analyzer facts = facts_of(st);
   for (size_t k = tests.size(); k-- > 0;) {
     const bool spatial = std::any_of(st.op.axes.begin(), st.op.axes.end(), [&](const te::Axis& a) { return a.var.get() == tests[k].axis; });
-    if (!spatial || !reads_stay_inside(value, tests[k].axis, stages, facts)) value = ir::select(tests[k].cond, value, tests[k].neutral);
+    const auto stays_inside = [&](const Expr& e) { return reads_stay_inside(e, tests[k].axis, stages, facts); };
+    if (!spatial)
+      value = ir::select(tests[k].cond, value, tests[k].neutral);
+    else if (!stays_inside(value))
+      value = tested(value, tests[k].cond, tests[k].neutral, stays_inside);
   }
   st.op.body = value;
 }

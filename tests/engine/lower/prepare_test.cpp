@@ -59,6 +59,23 @@ class PrepareTest : public QObject {
     QVERIFY2(kept > 300 && dropped > 300, fmt::format("{} kept, {} dropped", kept, dropped).c_str());
   }
 
+  /// Of a product only the factor that would be read outside is tested for: what is added up remains a multiply-add.
+  void testsStandAroundTheFactorThatNeedsThem() {
+    te::DagBuilder b;
+    const te::Tensor x = b.placeholder("x", {5, 7}, kFloat32), w = b.placeholder("w", {7, 3}, kFloat32);
+    const te::Tensor y = b.reduce("y", {5, 3}, {7}, te::Reducer::sum, [&](const te::Indices& s, const te::Indices& r) { return x(s[0], r[0]) * w(r[0], s[1]); });
+    const te::Tensor z = b.compute("z", {5, 3}, [&](const te::Indices& i) { return y(i[0], i[1]) + ir::fimm(kFloat32, 1); });
+    const schedule::Schedule s(std::move(b).finish({z}));
+    const auto body = [&](int axis) { return lower::prepared_stages(s.apply(schedule::PadStep{2, axis, 4}).value()).value()[2].op.body; };
+    for (const int axis : {0, 1}) {
+      const ir::Expr value = *body(axis);
+      const auto* product = ir::as<ir::BinaryNode>(value);
+      QVERIFY(product && product->op == ir::BinaryOp::mul);
+      QCOMPARE(ir::as<ir::SelectNode>(product->a) != nullptr, axis == 0);
+      QCOMPARE(ir::as<ir::SelectNode>(product->b) != nullptr, axis == 1);
+    }
+  }
+
   /// The padding of a last block is computed like the rest only where all that is read for it exists.
   void lastBlocksAreFilledWhereTheirOperandsArePadded() {
     te::DagBuilder b;

@@ -92,7 +92,7 @@ struct AttentionShape {
 AttentionShape attention_shape(const te::Dag& dag, const Attention& a, const Target& target) {
   const te::Op& scores = dag.ops[static_cast<size_t>(a.scores)];
   const std::vector<int64_t>&s = scores.output->shape, &out = dag.ops[static_cast<size_t>(a.values)].output->shape;
-  AttentionShape r{1, s[s.size() - 2], s.back(), scores.reduce_axes[0].extent, out.back(), target.lanes(kFloat32), column_lanes(out.back(), target, kMaskedTail)};
+  AttentionShape r{1, s[s.size() - 2], s.back(), scores.reduce_axes[0].extent, out.back(), target.lanes(kFloat32), column_lanes(out.back(), target)};
   while (r.key_lanes >= 2 * r.keys) r.key_lanes /= 2;
   for (size_t d = 0; d + 2 < s.size(); ++d) r.batch *= s[d];
   return r;

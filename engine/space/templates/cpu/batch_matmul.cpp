@@ -49,7 +49,7 @@ double traffic(const MatmulShape& s, int64_t rows, int64_t columns, bool panel_o
 
 MatmulShape matmul_shape(const te::Dag& dag, const Anchor& a, const Target& target) {
   const std::vector<int64_t>& out = dag.ops[static_cast<size_t>(a.reduce)].output->shape;
-  MatmulShape s{1, out[out.size() - 2], out.back(), dag.ops[static_cast<size_t>(a.reduce)].reduce_axes.front().extent, column_lanes(out.back(), target, kMaskedTail),
+  MatmulShape s{1, out[out.size() - 2], out.back(), dag.ops[static_cast<size_t>(a.reduce)].reduce_axes.front().extent, column_lanes(out.back(), target),
                 dag.ops[static_cast<size_t>(a.weight)].role == te::Role::constant};
   for (size_t d = 0; d + 2 < out.size(); ++d) s.batch *= out[d];
   return s;
@@ -67,7 +67,7 @@ ConfigSpace batch_matmul_space(const te::Dag& dag, const Target& target) {
   std::vector<std::vector<int64_t>> rows, columns;
   for (const int64_t r : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16})
     if (r <= s.m) rows.push_back({-1, r});
-  for (const int64_t c : {1, 2, 3, 4, 5, 6, 8})
+  for (const int64_t c : {1, 2, 3, 4, 5, 6, 7, 8})
     if (s.vectors() % c == 0) columns.push_back({-1, c * s.lanes});
   space.define_split("tile_y", s.m, {.num_outputs = 2, .policy = "candidate", .candidates = rows, .help = "rows of the register tile"});
   space.define_split("tile_x", s.n, {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "columns of the register tile, whole vectors"});

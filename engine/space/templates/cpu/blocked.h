@@ -28,11 +28,9 @@ std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::
 
 /// Lanes of a vector along `extent` elements without a remainder: the largest power of two up to a full vector that divides them.
 int64_t dividing_lanes(int64_t extent, const Target& target);
-/// What full vectors with a tail must gain over those that divide the columns of a product: more where the tail's operand has a mask in the loop than where it was
-/// filled up ahead of time. Of 24 columns in vectors of 16 lanes, half as much again, the one loses 15 % and the other gains as much (measured on a Xeon).
-constexpr double kMaskedTail = 1.6, kPaddedTail = 1.2;
-/// Lanes of vectors along the columns of a product: full ones where they gain so much.
-int64_t column_lanes(int64_t n, const Target& target, double least_gain);
+/// Lanes of vectors along the columns of a product: full ones with a tail where these gain more than a fifth over those that divide the columns, which are the
+/// largest power of two that does.
+int64_t column_lanes(int64_t n, const Target& target);
 /// Channels per block: a full vector, or the half or quarter of one that holds them all. The last block is padded: two vectors for 20 channels are fewer than
 /// three halves, and products of halves need their broadcasts put together. Up to three channels, as those of images, stay apart unless they are a power of
 /// two. A function of the channel count alone, so that neighbouring kernels agree on the layout between them.

@@ -26,7 +26,7 @@ struct DenseShape {
 DenseShape dense_shape(const te::Dag& dag, const Anchor& a, const Target& target) {
   const te::Op& op = dag.ops[static_cast<size_t>(a.reduce)];
   const int64_t n = op.output->shape[1];
-  return {op.output->shape[0], n, op.reduce_axes.front().extent, column_lanes(n, target, kPaddedTail)};
+  return {op.output->shape[0], n, op.reduce_axes.front().extent, column_lanes(n, target)};
 }
 
 /// Whether a register tile's rows of A stay in cache beside the weights that pass through its sets: about a line of each set while a line of A is in use, and the next

@@ -51,7 +51,7 @@ class PadTest : public QObject {
     b.pad(acc, b.loops(acc)[2], 3);
     const std::string text = lowered(std::move(b));
     QVERIFY(has(text, "c_local = T.alloc_buffer((10, 16)"));
-    QVERIFY(has(text, "select(r0 < 8, select(j < 12, a[i, r0] * b[r0, j], T.float32(0)), T.float32(0))"));
+    QVERIFY(has(text, "select(r0 < 8, a[i, r0] * select(j < 12, b[r0, j], T.float32(0)), T.float32(0))"));
   }
 
   void refusals() {
