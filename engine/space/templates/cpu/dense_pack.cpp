@@ -185,7 +185,7 @@ Expected<schedule::Schedule> dense_pack_apply(const te::DagPtr& dag, const Targe
   b.vectorize(tiled, n[2]);
   b.parallel(tiled, outer.size() == 1 ? outer.front() : b.fuse(tiled, outer));
 
-  if (s.ragged()) rules::whole_blocks(b, acc, 1, columns);  // weights are padded
+  if (s.ragged()) rules::whole_blocks(b, acc, static_cast<int>(at) + 1, columns);  // weights are padded
   std::vector<ir::Var> inner = b.loops(acc);  // part, m, n, k
   const auto j = b.split(acc, inner[at + 1], {s.lanes});
   std::vector<ir::Var> walk(inner.begin(), inner.begin() + static_cast<std::ptrdiff_t>(at));

@@ -33,6 +33,7 @@ class DensePackTest : public QObject {
            return b.op("relu", {b.op("add", {b.op("add", {y, b.weight({30})}), b.input({118, 30})})});
          }},
         {"a prime number of vectors", product(5, 200, 24)},
+        {"a masked tail of long sums in parts", product(3, 40, 1031)},
     };
   }
 
