@@ -57,7 +57,7 @@ MatmulShape matmul_shape(const te::Dag& dag, const Anchor& a, const Target& targ
 
 bool batch_matmul_matches(const te::Dag& dag, const Target& target) {
   const auto a = anchor_of(dag);
-  // A few columns are better served by one vector with a masked tail.
+  // One, two or four columns, of less than half a vector, are left to the rule, which masks the tail of one.
   return a && 2 * matmul_shape(dag, *a, target).lanes >= target.lanes();
 }
 

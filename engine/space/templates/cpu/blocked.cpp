@@ -93,9 +93,8 @@ int64_t dividing_lanes(int64_t extent, const Target& target) {
 }
 
 int64_t column_lanes(int64_t n, const Target& target) {
-  constexpr double kLeastGain = 1.2;
   const int64_t full = target.lanes(kFloat32), dividing = dividing_lanes(n, target);
-  return static_cast<double>(full) * filled(n, full) > kLeastGain * static_cast<double>(dividing) ? full : dividing;
+  return static_cast<double>(full) * filled(n, full) > static_cast<double>(dividing) ? full : dividing;
 }
 
 int64_t channel_block(int64_t channels, const Target& target) {

@@ -16,7 +16,7 @@ namespace {
 
 struct DenseShape {
   int64_t m, n, k, lanes;
-  int64_t vectors() const { return (n + lanes - 1) / lanes; }
+  int64_t vectors() const { return blocks_for(n, lanes); }
   /// The last vector of columns is not whole: its weights are padded, its results masked.
   bool ragged() const { return n % lanes != 0; }
   /// Sums that are worth taking apart: a part is still long beside what it costs to add it up.
@@ -100,7 +100,7 @@ ConfigSpace dense_pack_space(const te::Dag& dag, const Target& target) {
 ConfigEntity dense_pack_fallback(const te::Dag& dag, const Target& target) {
   const DenseShape s = dense_shape(dag, *find_anchor(dag, "dense"), target);
   // Dot products, by rule, have vectors along the reduction: faster for few columns, and where so few sums are under way that each step waits for the one before.
-  // Both limits were measured on a Xeon, with vectors of 512 and of 256 bits.
+  // Measured on a Xeon: the one with vectors of 512 and of 256 bits, the other with 512.
   if (3 * s.n <= target.lanes(kFloat32) || 2 * s.m * s.vectors() < target::pipes_of(target.cpu).in_flight()) return {};
   const ConfigSpace all = dense_pack_space(dag, target);
   ConfigSpace open = all;  // what is left to choose

@@ -26,7 +26,7 @@ double network_cost(const WinogradConv& s, int64_t m) {
 constexpr int64_t kEnoughTiles = 12;
 
 /// Whether blocks of an image should pass through all stages by themselves. That keeps what lies between the stages in the level-2 cache where the whole batch's
-/// does not fit, but every block reads the weights again: from beyond the cache, unless they fit beside a block.
+/// does not fit, and would go out and come back, but every block reads the weights again: from beyond the cache, unless they fit beside a block.
 bool blocks_pay(const WinogradConv& s, int64_t m, const Target& target) {
   const int64_t row = s.row_bytes(m), between = s.batch * s.rows(m) * row, weights = s.weight_bytes(m), height = blocks_for(kEnoughTiles, s.columns(m) * s.planes);
   if (between <= target.l2_bytes || weights > target.l2_bytes || row > target.l2_bytes) return false;
