@@ -39,7 +39,7 @@ struct ModuleState {
   std::optional<Error> error;
   std::unordered_map<const ir::BufferNode*, llvm::AAMDNodes> told_apart = {};  ///< what its arrays do not overlap, for their accesses
   std::unordered_set<const ir::BufferNode*> streamed = {};                     ///< outputs of the function being emitted that are written past the caches
-  std::unordered_set<const ir::BufferNode*> fetched_ahead = {};                ///< inputs of it that come from memory
+  std::unordered_map<const ir::BufferNode*, int64_t> bytes_ahead = {};         ///< inputs of it that are fetched ahead, and how far
   PanelFetches panels = {};                                                    ///< what its loops ask for before it is read
 
   llvm::LLVMContext& context() { return module.getContext(); }

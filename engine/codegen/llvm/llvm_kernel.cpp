@@ -64,7 +64,7 @@ std::unordered_map<const ir::BufferNode*, llvm::AAMDNodes> told_apart(const tir:
 void emit_kernel(ModuleState& state, const tir::Func& f) {
   llvm::Type* ptr = llvm::PointerType::getUnqual(state.context());
   state.streamed = streamed_outputs(f, state.target);
-  state.fetched_ahead = inputs_from_memory(f, state.target);
+  state.bytes_ahead = inputs_ahead(f, state.target);
   state.panels = panel_fetches(f, state.target);
   state.told_apart = told_apart(f, state.context());
   auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(state.context()), {ptr, ptr}, false);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 #include "engine/base/floor_div.h"
 #include "engine/base/text.h"
@@ -21,11 +20,8 @@ namespace {
 
 /// Widest alignment that arrays have.
 constexpr int64_t kArrayAlign = 64;
-/// How far ahead of their use large inputs are fetched: longer than most rows, within the level-1 cache.
-constexpr int64_t kAheadBytes = 16384;
 /// Strides up to this are read as a stretch of whole vectors.
 constexpr int64_t kMaxStretch = 4;
-
 /// Turns of a loop within which a line that is read again counts as the same.
 constexpr int64_t kNearTurns = 8;
 
@@ -36,36 +32,6 @@ std::optional<std::string> line_key(const ir::BufferNode* buffer, const LinearIn
   if (!key) return std::nullopt;
   const int64_t period = std::abs(step), turn = period == 0 ? 0 : floor_div_int(at.constant, period);
   return fmt::format("{}: {}, {}", *key, floor_div_int((at.constant - turn * period) * buffer->dtype.bytes(), kArrayAlign), floor_div_int(turn, kNearTurns));
-}
-
-/// Bytes of an array that one run of a statement reads. Lines that it reads twice, and those that a turn of a loop with this step has read before, count once
-/// as far as straight code shows them: the elements of a sliding window.
-int64_t bytes_read(const tir::Stmt& s, const ir::BufferNode* buffer, int64_t step, std::set<std::string>& seen) {
-  if (const auto* loop = tir::as<tir::ForNode>(s)) return bytes_read(loop->body, buffer, step, seen) * ir::as_int(loop->extent).value_or(1);
-  int64_t bytes = 0;
-  const auto add = [&](const Expr& root) {
-    ir::walk(root, [&](const Expr& e) {
-      const auto* l = ir::as<ir::LoadNode>(e);
-      if (!l || l->buffer.get() != buffer) return;
-      const Expr index = flat_index(l->buffer, l->indices);
-      const auto ramp = as_ramp(index);
-      // Vectors with longer strides lie in as many lines as they have lanes.
-      const bool stretch = index->dtype.is_scalar() || (ramp && ir::as_int(ramp->stride).value_or(kMaxStretch + 1) <= kMaxStretch);
-      const auto key = stretch ? line_key(buffer, linear_index(ramp ? ramp->base : index), step) : std::nullopt;
-      if (!key || seen.insert(*key).second) bytes += l->dtype.lanes * buffer->dtype.bytes();
-    });
-  };
-  tir::map_children(
-      s,
-      [&](const tir::Stmt& c) {
-        bytes += bytes_read(c, buffer, step, seen);
-        return c;
-      },
-      [&](const Expr& e) {
-        add(e);
-        return e;
-      });
-  return bytes;
 }
 
 }  // namespace
@@ -194,9 +160,12 @@ Value* FuncEmitter::load_vector(const Place& p, int lanes) {
   return access(p, b_.CreateAlignedLoad(type, at, align));
 }
 
-/// Asks for what this read will want later: as many turns of a loop around ahead as read about kAheadBytes of the array. Reads of one turn that share a line,
-/// or read it in another turn, as those of a sliding window do, ask once.
+/// Asks for what this read will want later, where its array is fetched ahead: as many turns of a loop around as read about so many bytes of it. Reads of one
+/// turn that share a line, or read it in another turn, as those of a sliding window do, ask once.
 void FuncEmitter::fetch_ahead(const Place& p) {
+  const auto fetched = s_.bytes_ahead.find(p.buffer.get());
+  if (fetched == s_.bytes_ahead.end()) return;
+  const int64_t ahead = fetched->second;
   const LinearIndex at = linear_index(p.ramp->base);
   const Expr base = p.ramp->base;
   std::optional<Expr> later;
@@ -216,8 +185,12 @@ void FuncEmitter::fetch_ahead(const Place& p) {
       }
     }
     int64_t& bytes = bytes_read_[{var, p.buffer.get(), step}];
-    if (std::set<std::string> seen; bytes == 0) bytes = std::max<int64_t>(1, bytes_read(*body, p.buffer.get(), step, seen));
-    const int64_t turns = (kAheadBytes + bytes - 1) / bytes;
+    if (bytes == 0) {
+      // Vectors with longer strides lie in as many lines as they have lanes.
+      const auto line = [&](const LinearIndex& place, int64_t stride) { return stride > kMaxStretch ? std::nullopt : line_key(p.buffer.get(), place, step); };
+      bytes = std::max<int64_t>(1, bytes_read(*body, p.buffer.get(), line));
+    }
+    const int64_t turns = (ahead + bytes - 1) / bytes;
     if (indirect) {  // rows named by a table: the table is read ahead, within its bounds
       const Expr turn = ir::min(ir::to_expr(ir::Var(var)) + turns, ir::index(range->second.hi));
       later = ir::substitute(base, {{var, turn}});
@@ -226,7 +199,7 @@ void FuncEmitter::fetch_ahead(const Place& p) {
     if (step == 0) continue;
     elements = step * turns;
     step_ahead = step;
-    if (bytes * (range->second.hi - range->second.lo + 1) >= 2 * kAheadBytes) break;
+    if (bytes * (range->second.hi - range->second.lo + 1) >= 2 * ahead) break;
   }
   if (!later && elements == 0) return;
   if (const auto key = later ? std::nullopt : line_key(p.buffer.get(), at, step_ahead); key && !fetched_.insert(*key).second) return;
@@ -278,7 +251,7 @@ Value* FuncEmitter::load(const ir::LoadNode& n) {
   if (has_stride(p, 0)) return b_.CreateVectorSplat(lanes, load_scalar(p, p.ramp->base));
   Value* v = nullptr;
   if (has_stride(p, 1)) {
-    if (mask_ == nullptr && s_.fetched_ahead.contains(p.buffer.get())) fetch_ahead(p);
+    if (mask_ == nullptr) fetch_ahead(p);
     v = load_vector(p, lanes);
   } else if (has_stride(p, -1) && mask_ == nullptr) {
     Place first = p;

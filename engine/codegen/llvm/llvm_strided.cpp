@@ -114,7 +114,7 @@ void FuncEmitter::load_blocks(const std::vector<tir::Stmt>& run) {
       if (rows) {
         std::vector<Value*> columns;
         for (const auto& row : *rows) {
-          if (row && s_.fetched_ahead.contains(row->buffer.get())) fetch_ahead(*row);
+          if (row) fetch_ahead(*row);
           columns.push_back(row ? load_vector(*row, lanes) : llvm::Constant::getNullValue(llvm::FixedVectorType::get(memory_type(s_.context(), any.buffer->dtype), static_cast<unsigned>(lanes))));
         }
         transpose(b_, columns);
@@ -140,7 +140,7 @@ Value* FuncEmitter::load_stretch(const Place& p, int lanes, int64_t stride) {
       std::vector<int> lane_of;
       for (int64_t e = first_of(k); e < first_of(k) + lanes; ++e) lane_of.push_back(static_cast<int>(e % stride == 0 ? e / stride : lanes));
       mask_ = b_.CreateShuffleVector(whole_mask, llvm::Constant::getNullValue(whole_mask->getType()), lane_of);
-    } else if (s_.fetched_ahead.contains(p.buffer.get())) {
+    } else {
       fetch_ahead(piece);
     }
     Value* v = load_vector(piece, lanes);

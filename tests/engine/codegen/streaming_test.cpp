@@ -16,6 +16,7 @@ class StreamingTest : public QObject {
 
  private Q_SLOTS:
   void only_large_outputs_that_nobody_reads();
+  void what_is_read_once_is_fetched_ahead();
   void stores_past_the_caches_arrive();
   void rows_named_by_a_table_are_fetched_ahead();
   void strided_reads_data();
@@ -49,13 +50,38 @@ void StreamingTest::only_large_outputs_that_nobody_reads() {
   QVERIFY(streamed(large, ir::make_buffer("out", kFloat32, {1 << 18})));
   QVERIFY(!streamed(large, ir::make_buffer("out", kFloat32, {1 << 10})));
   QVERIFY(!streamed(small, ir::make_buffer("out", kFloat32, {1 << 17})));  // both fit the cache
-  QVERIFY(codegen::inputs_from_memory(copy_of(large, small, 16), t).contains(large.get()));
-  QVERIFY(!codegen::inputs_from_memory(copy_of(small, large, 16), t).contains(small.get()));
+  QVERIFY(codegen::inputs_ahead(copy_of(large, small, 16), t).contains(large.get()));
+  QVERIFY(!codegen::inputs_ahead(copy_of(small, large, 16), t).contains(small.get()));
   // An output that is added to is read back.
   const ir::Buffer out = ir::make_buffer("out", kFloat32, {1 << 18});
   tir::Func f = copy_of(large, out, 16);
   f.body = tir::seq({f.body, tir::store(out, {ir::index(0)}, ir::load(out, {ir::index(1)}))});
   QVERIFY(codegen::streamed_outputs(f, t).empty());
+}
+
+/// out[i] += x[i] * w[turn or not][j], with w as large as the level-2 cache or larger.
+void StreamingTest::what_is_read_once_is_fetched_ahead() {
+  Target t;
+  t.l3_bytes = int64_t{1} << 30;
+  t.l2_bytes = 1 << 16;
+  const int lanes = 16;
+  const ir::Buffer large = ir::make_buffer("large", kFloat32, {1 << 15}), small = ir::make_buffer("small", kFloat32, {1 << 14});
+  const auto ahead = [&](const ir::Buffer& in, int64_t turns, int copies) {
+    const ir::Var i = ir::make_var("i"), j = ir::make_var("j");
+    const ir::Buffer out = ir::make_buffer("out", kFloat32, {lanes});
+    const ir::Expr to = ir::ramp(ir::index(0), ir::index(1), lanes), from = ir::ramp(ir::to_expr(j) * int64_t{lanes}, ir::index(1), lanes);
+    const std::vector<tir::Stmt> body(static_cast<size_t>(copies), tir::store(out, {to}, ir::load(out, {to}) + ir::load(in, {from})));
+    const tir::Stmt inner = tir::make_for(j, ir::index(0), ir::index(in->num_elements() / lanes), tir::ForKind::serial, tir::seq(body));
+    const tir::Func f{"kernel", {in, out}, 1, tir::make_for(i, ir::index(0), ir::index(turns), tir::ForKind::serial, inner)};
+    const auto found = codegen::inputs_ahead(f, t);
+    return found.contains(in.get()) ? found.at(in.get()) : 0;
+  };
+  QVERIFY(ahead(large, 1, 1) > 0);
+  QCOMPARE(ahead(large, 1, 4), ahead(large, 1, 1));  // four rows share what is read
+  QCOMPARE(ahead(large, 2, 1), 0);                   // again from the beginning
+  QCOMPARE(ahead(small, 1, 1), 0);                   // the cache holds it
+  t.l3_bytes = 1 << 16;
+  QVERIFY(ahead(large, 2, 1) > 0);  // but not the last one
 }
 
 void StreamingTest::stores_past_the_caches_arrive() {

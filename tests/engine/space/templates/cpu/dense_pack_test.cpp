@@ -96,6 +96,20 @@ class DensePackTest : public QObject {
     QVERIFY(taken(4, 10));
   }
 
+  /// A tile has all of few rows where weights come from memory, so that these are read once.
+  void weightsFromMemoryAreReadOnce() {
+    const auto rows = [](const char* cpu, int64_t m, int64_t n) {
+      Target target = parse_target(cpu).value();
+      target.l2_bytes = 1 << 21;
+      return dense_pack().fallback(*dag_of(product(m, n, 1040)), target).split("tile_y")[1];
+    };
+    QCOMPARE(rows("skylake-avx512", 16, 1024), 16);
+    QVERIFY(rows("skylake-avx512", 16, 256) < 16);  // the cache holds them
+    QCOMPARE(rows("haswell", 8, 1024), 8);
+    QVERIFY(rows("haswell", 8, 256) < 8);
+    QVERIFY(rows("haswell", 64, 1024) < 14);
+  }
+
   /// The reduction is taken apart where its rows and a panel of weights do not fit the level-2 cache together.
   void takesLongSumsApart() {
     const auto parts = [](int64_t l2_bytes, int64_t k) {
