@@ -396,23 +396,27 @@ Expected<std::unique_ptr<cost::CostModel>> sketch_model(const SketchParts& parts
 
 std::unique_ptr<Strategy> make_sketch_search(const SketchParts& parts, const StrategyInput& in) {
   const Json& p = in.params;
+  // Drawing, changing and describing a schedule takes time that grows about as the square of its stages: sorting, with a hundred, has fewer schedules.
+  constexpr double kUsualStages = 32;
+  const double share = std::min(1.0, std::pow(kUsualStages / static_cast<double>(in.task.dag->ops.size()), 2));
+  const auto many = [&](const char* name) { return std::max(2, static_cast<int>(share * p.at(name).get<int>())); };
   SketchSearchOptions o;
   o.feature = in.shared_model != nullptr ? &in.shared_model->model->feature() : &feature_of(parts, p);
   const bool exact = p.at("exact").get<bool>();
   o.sketch = {p.at("cpu_structure").get<std::string>(), p.at("gpu_structure").get<std::string>(), exact};
   o.annotate = {p.at("max_innermost").get<int>(), p.at("max_vector").get<int>(), p.at("uneven").get<double>(), p.at("move_stages").get<bool>(), exact};
-  o.breed = {p.at("population").get<int>(), p.at("generations").get<int>(), p.at("mutation").get<double>(), p.at("crossover").get<double>()};
+  o.breed = {many("population"), p.at("generations").get<int>(), p.at("mutation").get<double>(), p.at("crossover").get<double>()};
   o.templates = p.at("templates").get<bool>();
   o.drafts = p.at("draft").get<bool>();
   o.learns = p.value("learns", true);
   o.overlaps = in.task.target.gpu && p.value("overlaps", false) && !p.value("paper_exact", false);
   o.draft_device = cost::find_draft_device(p.at("draft_formula").get<std::string>());
-  o.draft_size = p.at("draft_size").get<int>();
+  o.draft_size = many("draft_size");
   o.draft_generations = p.at("draft_generations").get<int>();
   o.draft_rounds = p.at("draft_rounds").get<int>();
   o.epsilon = p.at("epsilon").get<double>();
   o.measured = p.at("measured").get<double>();
-  o.least_initial = p.at("least_initial").get<int>();
+  o.least_initial = many("least_initial");
   o.first_fit = p.at("first_fit").get<int>();
   std::unique_ptr<cost::CostModel> own;
   if (in.shared_model == nullptr) {

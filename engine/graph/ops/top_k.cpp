@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 #include "engine/graph/ops/ops.h"
@@ -12,8 +13,13 @@ namespace {
 constexpr int64_t kGroup = 4;
 /// As many are compared with each other, all with all; fewer groups than vectors would be no gain.
 constexpr int64_t kLeastGroups = 64;
+/// Fewer elements are compared all with all, where they may be sorted.
+constexpr int64_t kLeastSorted = 256;
+/// What is sorted has so many positions at most: an int64 has room for one beside 33 bits of a value, and for one more bit.
+constexpr int64_t kMostPositions = int64_t{1} << 24;
 
-/// Attributes axis, k, largest; the result holds int64 positions in order.
+/// Attributes axis, k, largest; the result holds int64 positions in order. `sorted`: 1 where many elements may be sorted in stages, which is far less work, but
+/// one stage after the other.
 Types infer_top_k(const OpContext& c) {
   TW_CHECK(check_operands(c, 1, 1));
   const TensorType& x = operand(c, 0);
@@ -31,12 +37,13 @@ struct Order {
   te::DagBuilder& b;
   size_t axis;
   int64_t k;
-  bool largest;
+  bool largest, sorts;
 
   Dims with(Dims shape, int64_t extent) const {
     shape[axis] = extent;
     return shape;
   }
+  static Expr whole(int64_t n) { return ir::constant(kInt64, static_cast<double>(n)); }
   static Indices moved(Indices s, size_t axis, Expr to) {
     s[axis] = std::move(to);
     return s;
@@ -45,7 +52,7 @@ struct Order {
   /// The k largest elements are in the k groups whose largest elements are the largest, since each of these holds one that comes before all of any other group.
   te::Tensor of(const te::Tensor& x) const {
     const int64_t count = x.shape()[axis];
-    if (count <= kGroup * std::max(2 * k, kLeastGroups)) return ranked(x, std::nullopt);
+    if (count <= kGroup * std::max(2 * k, kLeastGroups)) return in_order(x, std::nullopt, count);
     const te::Reducer best = largest ? te::Reducer::max : te::Reducer::min;
     const auto read = [&](const Indices& s, const Expr& position) {
       const Expr value = x.at(moved(s, axis, position));
@@ -57,7 +64,52 @@ struct Order {
       const Expr group = groups.at(moved(s, axis, ir::floor_div(s[axis], ir::index(kGroup))));
       return group * ir::constant(kInt32, kGroup) + ir::cast(kInt32, ir::floor_mod(s[axis], ir::index(kGroup)));
     });
-    return ranked(b.compute("kept", kept, [&](const Indices& s) { return read(s, ir::cast(ir::kIndex, positions.at(s))); }, "gather"), positions);
+    return in_order(b.compute("kept", kept, [&](const Indices& s) { return read(s, ir::cast(ir::kIndex, positions.at(s))); }, "gather"), positions, count);
+  }
+
+  /// All of x in order; `positions` of its elements if they are not their places, all of them below `bound`.
+  te::Tensor in_order(const te::Tensor& x, const std::optional<te::Tensor>& positions, int64_t bound) const {
+    return sorts && x.dtype().bits <= 32 && x.shape()[axis] >= kLeastSorted && bound <= kMostPositions ? sorted(x, positions, bound) : ranked(x, positions);
+  }
+
+  /// Bitonic sorting of keys, of a value and its position each, on lines of their own. Source: Batcher, Sorting networks and their applications, AFIPS 1968.
+  te::Tensor sorted(const te::Tensor& x, const std::optional<te::Tensor>& positions, int64_t bound) const {
+    const int64_t count = x.shape()[axis], all = std::bit_ceil(static_cast<uint64_t>(count)), after = std::bit_ceil(static_cast<uint64_t>(bound));
+    Dims lines = x.shape();
+    lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(axis));
+    lines.push_back(all);
+    const auto at_line = [&](const Indices& s) {
+      Indices to(s.begin(), s.end() - 1);
+      to.insert(to.begin() + static_cast<std::ptrdiff_t>(axis), s.back());
+      return to;
+    };
+    te::Tensor keys = b.compute("keys", lines, [&](const Indices& s) {
+      const Indices at = at_line(s);
+      const Expr value = ordered(x.at(at)), position = positions ? ir::cast(kInt64, positions->at(at)) : ir::cast(kInt64, s.back());
+      const Expr key = (largest ? whole(0) - value : value) * whole(after) + position;
+      return count == all ? key : ir::select(s.back() < ir::index(count), key, whole(after << 33));
+    });
+    for (int64_t run = 2; run <= all; run *= 2)  // sorted by now, every other one downwards
+      for (int64_t apart = run / 2; apart > 0; apart /= 2)
+        keys = b.compute("stage", lines, [&](const Indices& s) {
+          const Expr i = s.back(), lower = ir::floor_div(i, ir::index(2 * apart)) * (2 * apart) + ir::floor_mod(i, ir::index(apart));
+          const auto odd = [&](int64_t block) { return ir::floor_mod(ir::floor_div(i, ir::index(block)), ir::index(2)); };
+          const Expr one = keys.at(moved(s, s.size() - 1, lower)), other = keys.at(moved(s, s.size() - 1, lower + apart));
+          return ir::select(ir::equal(odd(apart), odd(run)), ir::min(one, other), ir::max(one, other));
+        });
+    return b.compute("places", with(x.shape(), k), [&](const Indices& s) {
+      Indices at = s;
+      at.erase(at.begin() + static_cast<std::ptrdiff_t>(axis));
+      at.push_back(s[axis]);
+      return ir::cast(kInt32, ir::floor_mod(keys.at(at), whole(after)));
+    });
+  }
+
+  /// An int64 in the order of the value: of floats their bits, those of negative ones counted downwards from zero.
+  static Expr ordered(const Expr& value) {
+    if (!value->dtype.is_float()) return ir::cast(kInt64, value);
+    const Expr bits = ir::cast(kInt64, ir::call(ir::Intrinsic::float_bits, {ir::cast(kFloat32, value)})), sign = whole(int64_t{1} << 31);
+    return ir::select(bits < sign, bits, sign - bits);
   }
 
   /// An element's rank is the number of elements that come before it; the element of rank p is at place p. Quadratic, but without any order between elements.
@@ -80,7 +132,7 @@ struct Order {
 
 Tensors top_k_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   TW_TRY(const int64_t axis, resolve_axis(c, c.node->attrs.integer("axis", -1), in[0]->rank()));
-  const Order order{b, static_cast<size_t>(axis), c.node->attrs.integer("k", 0), c.node->attrs.integer("largest", 1) != 0};
+  const Order order{b, static_cast<size_t>(axis), c.node->attrs.integer("k", 0), c.node->attrs.integer("largest", 1) != 0, c.node->attrs.integer("sorted", 0) != 0};
   const te::Tensor first = order.of(*in[0]);
   // What is no number has no order: whatever comes of it stays a position.
   const Expr last = ir::constant(kInt32, static_cast<double>(in[0]->shape()[order.axis] - 1));

@@ -80,5 +80,7 @@ std::span<const Rule> quantisation();
 std::span<const Rule> convolutions();
 /// Scattering to places that are constants.
 std::span<const Rule> scattering();
+/// Putting elements in order.
+std::span<const Rule> ordering();
 
 }  // namespace tw::graph::rules

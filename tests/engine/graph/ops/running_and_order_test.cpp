@@ -33,6 +33,23 @@ class RunningAndOrderTest : public QObject {
       for (int64_t i = 0; i < inner; ++i) line(o, i, inner);
   }
 
+  /// Equal values stay in the order of their positions.
+  static void check_order(const HostArray& x, size_t axis, int64_t k, bool largest, bool sorted) {
+    const Dims& dims = x.shape;
+    const HostArray found = computed("top_k_indices", x, {{"axis", static_cast<int64_t>(axis)}, {"k", k}, {"largest", int64_t{largest}}, {"sorted", int64_t{sorted}}});
+    Dims wanted = dims;
+    wanted[axis] = k;
+    QCOMPARE(found.shape, wanted);
+    QCOMPARE(found.dtype, kInt64);
+    each_line(dims, axis, [&](int64_t o, int64_t i, int64_t inner) {
+      const auto value = [&](int64_t p) { return x.get((o * dims[axis] + p) * inner + i); };
+      std::vector<int64_t> order(static_cast<size_t>(dims[axis]));
+      std::iota(order.begin(), order.end(), 0);
+      std::stable_sort(order.begin(), order.end(), [&](int64_t p, int64_t q) { return largest ? value(p) > value(q) : value(p) < value(q); });
+      for (int64_t p = 0; p < k; ++p) QCOMPARE(found.get_int((o * k + p) * inner + i), order[static_cast<size_t>(p)]);
+    });
+  }
+
  private Q_SLOTS:
   void largest_data() {
     QTest::addColumn<QList<int>>("shape");
@@ -48,34 +65,30 @@ class RunningAndOrderTest : public QObject {
     QTest::newRow("longer blocks") << QList<int>{1, 700} << 1 << 70;
     QTest::newRow("first axis") << QList<int>{200, 3} << 0 << 5;
     QTest::newRow("middle axis") << QList<int>{2, 149, 3} << 1 << 33;
+    QTest::newRow("a power of two") << QList<int>{2, 256} << 1 << 256;
+    QTest::newRow("filled up") << QList<int>{3, 300} << 1 << 300;
+    QTest::newRow("groups that are sorted") << QList<int>{1, 2100} << 1 << 140;
+    QTest::newRow("sorted in the middle") << QList<int>{2, 270, 3} << 1 << 200;
   }
-  /// Equal values stay in the order of their positions.
   void largest() {
     QFETCH(QList<int>, shape);
     QFETCH(int, axis);
     QFETCH(int, k);
     const Dims dims(shape.begin(), shape.end());
-    const auto a = static_cast<size_t>(axis);
     Rng rng(3);
-    for (const bool largest : {true, false}) {
-      HostArray x = HostArray::make(kFloat32, dims);
-      for (int64_t i = 0; i < x.num_elements(); ++i) {
-        const double v = static_cast<double>(rng.uniform(12)) - 6;
-        x.set(i, v == 5 ? std::numeric_limits<double>::infinity() : v == -6 ? -std::numeric_limits<double>::infinity() : v);
-      }
-      const HostArray found = computed("top_k_indices", x, {{"axis", int64_t{axis}}, {"k", int64_t{k}}, {"largest", int64_t{largest}}});
-      Dims wanted = dims;
-      wanted[a] = k;
-      QCOMPARE(found.shape, wanted);
-      QCOMPARE(found.dtype, kInt64);
-      each_line(dims, a, [&](int64_t o, int64_t i, int64_t inner) {
-        const auto value = [&](int64_t p) { return x.get((o * dims[a] + p) * inner + i); };
-        std::vector<int64_t> order(static_cast<size_t>(dims[a]));
-        std::iota(order.begin(), order.end(), 0);
-        std::stable_sort(order.begin(), order.end(), [&](int64_t p, int64_t q) { return largest ? value(p) > value(q) : value(p) < value(q); });
-        for (int64_t p = 0; p < k; ++p) QCOMPARE(found.get_int((o * k + p) * inner + i), order[static_cast<size_t>(p)]);
-      });
-    }
+    for (const DType type : {kFloat32, kFloat16, kInt8, kUInt32, kInt64})
+      for (const bool largest : {true, false})
+        for (const bool sorted : {true, false}) {
+          if (!sorted && type != kFloat32) continue;
+          HostArray x = HostArray::make(type, dims);
+          for (int64_t i = 0; i < x.num_elements(); ++i) {
+            const double v = static_cast<double>(rng.uniform(12)) - (type == kUInt32 ? 0 : 6), beyond = std::numeric_limits<double>::infinity();
+            const double wide = v == 5 ? type == kUInt32 ? 4294967295.0 : 127 : v == 0 && i % 2 == 0 ? -0.0 : v;
+            x.set(i, !type.is_float() ? wide : v == 5 ? beyond : v == -6 ? -beyond : wide);
+          }
+          check_order(x, static_cast<size_t>(axis), k, largest, sorted);
+          if (QTest::currentTestFailed()) return;
+        }
   }
 
   void running_data() {
