@@ -43,7 +43,7 @@ class Attentions {
   /// Whether a node is the product of weights, one row for each query, with values of another origin, batch entry by batch entry.
   bool is_product(int n, int weights) const {
     const Node& p = node(n);
-    if (p.op != "matmul" || p.inputs[0] != weights || p.inputs[1] == weights) return false;
+    if (p.op != "matmul" || p.attrs.integer("transpose_b", 0) != 0 || p.inputs[0] != weights || p.inputs[1] == weights) return false;
     const Shape &from = shape(weights), &to = shape(p.outputs[0]);
     return from.size() == to.size() && std::equal(from.begin(), from.end() - 1, to.begin()) && !g_.values[static_cast<size_t>(p.inputs[1])].constant;
   }
@@ -81,7 +81,7 @@ class Attentions {
     for (const Node& n : g_.nodes) {
       if (n.group != group || is_elementwise(n)) continue;
       const bool constant = std::any_of(n.inputs.begin(), n.inputs.end(), [&](int v) { return g_.values[static_cast<size_t>(v)].constant != nullptr; });
-      if (n.op != "matmul" || constant || n.inputs[0] == n.inputs[1] || shape(n.outputs[0]) != scores) return false;
+      if (n.op != "matmul" || n.attrs.integer("transpose_b", 0) != 0 || constant || n.inputs[0] == n.inputs[1] || shape(n.outputs[0]) != scores) return false;
       ++products;
     }
     return products == 1;

@@ -134,7 +134,7 @@ class FlatRewriter {
 
   Expected<bool> rewrite_matmul(const Node& n) {
     const int x = n.inputs[0], w = n.inputs[1];
-    if (!is_constant(w) || is_constant(x) || type(w).shape.size() != 2 || type(x).dtype != kFloat32) return false;
+    if (n.attrs.integer("transpose_b", 0) != 0 || !is_constant(w) || is_constant(x) || type(w).shape.size() != 2 || type(x).dtype != kFloat32) return false;
     TW_TRY(const int data, flat(x));
     const int weight = rewrite_.builder().constant(g_.values[static_cast<size_t>(w)].name, transposed(*g_.values[static_cast<size_t>(w)].constant, {1, 0}));
     return finish_flat("dense", n, {data, weight}, {});

@@ -17,6 +17,7 @@ class StreamingTest : public QObject {
  private Q_SLOTS:
   void only_large_outputs_that_nobody_reads();
   void what_is_read_once_is_fetched_ahead();
+  void no_lines_are_left_open();
   void stores_past_the_caches_arrive();
   void rows_named_by_a_table_are_fetched_ahead();
   void strided_reads_data();
@@ -82,6 +83,29 @@ void StreamingTest::what_is_read_once_is_fetched_ahead() {
   QCOMPARE(ahead(small, 1, 1), 0);                   // the cache holds it
   t.l3_bytes = 1 << 16;
   QVERIFY(ahead(large, 2, 1) > 0);  // but not the last one
+}
+
+/// Blocks of 8 rows, of half a line or of a whole one each, or of two halves at once.
+void StreamingTest::no_lines_are_left_open() {
+  Target t;
+  t.l3_bytes = 1 << 20;
+  const auto streamed = [&](int lanes, int pieces) {
+    const int64_t width = 64, rows = 8, count = int64_t{1} << 18;
+    const ir::Buffer in = ir::make_buffer("in", kFloat32, {count}), out = ir::make_buffer("out", kFloat32, {count});
+    const ir::Var i = ir::make_var("i"), j = ir::make_var("j");
+    std::vector<tir::Stmt> statements;
+    for (int64_t r = 0; r < rows; ++r)
+      for (int p = 0; p < pieces; ++p) {
+        const ir::Expr at = ir::ramp(ir::to_expr(i) * int64_t{rows * width} + ir::to_expr(j) * int64_t{pieces * lanes} + (r * width + p * lanes), ir::index(1), lanes);
+        statements.push_back(tir::store(out, {at}, ir::load(in, {at})));
+      }
+    const tir::Stmt inner = tir::make_for(j, ir::index(0), ir::index(width / lanes / pieces), tir::ForKind::serial, tir::seq(statements));
+    const tir::Func f{"kernel", {in, out}, 1, tir::make_for(i, ir::index(0), ir::index(count / rows / width), tir::ForKind::serial, inner)};
+    return codegen::streamed_outputs(f, t).contains(out.get());
+  };
+  QVERIFY(!streamed(8, 1));
+  QVERIFY(streamed(8, 2));
+  QVERIFY(streamed(16, 1));
 }
 
 void StreamingTest::stores_past_the_caches_arrive() {

@@ -82,5 +82,7 @@ std::span<const Rule> convolutions();
 std::span<const Rule> scattering();
 /// Putting elements in order.
 std::span<const Rule> ordering();
+/// Products of matrices that are no constants.
+std::span<const Rule> products();
 
 }  // namespace tw::graph::rules

@@ -470,6 +470,36 @@ class SimplifyExpressionsTest : public QObject {
     QCOMPARE(tw::graph::testing::what_differs(g, s, 0), std::string());
   }
 
+  /// Few rows meet rows, and one column is a row, on processors; more rows, and GPUs, have a transposed copy.
+  void productsOfFewRows() {
+    const auto operators = [](const Dims& a, const Dims& b, Dims perm, const char* target) {
+      Net n;
+      const int x = n.input(a), y = n.input(b);
+      const Graph g = n.finish({n.op("matmul", {x, perm.empty() ? y : transpose(n, y, std::move(perm))})});
+      const Graph s = remove_dead_nodes(simplify_expressions(g, parse_target(target).value()).value(), Target{}).value();
+      std::string text = tw::graph::testing::operators_of(s);
+      for (const Node& node : s.nodes)
+        if (node.attrs.integer("transpose_b", 0) != 0) text += " by rows";
+      const std::string different = tw::graph::testing::what_differs(g, s, 1e-6);
+      return different.empty() ? text : different;
+    };
+    const char *cpu = "skylake-avx512", *gpu = "cuda:a100";
+    QCOMPARE(operators({2, 1, 8}, {2, 5, 8}, {0, 2, 1}, cpu), std::string("matmul by rows"));
+    QCOMPARE(operators({2, 1, 8}, {2, 5, 8}, {0, 2, 1}, gpu), std::string("transpose matmul"));
+    QCOMPARE(operators({2, 9, 8}, {2, 5, 8}, {0, 2, 1}, cpu), std::string("transpose matmul"));
+    QCOMPARE(operators({3, 1, 8}, {5, 3, 8}, {1, 2, 0}, cpu), std::string("transpose matmul by rows"));  // [3, 5, 8] first
+    QCOMPARE(operators({2, 1, 5}, {2, 5, 8}, {}, cpu), std::string("matmul"));
+    QCOMPARE(operators({2, 5, 8}, {2, 8, 1}, {}, cpu), std::string("reshape matmul reshape by rows"));
+    QCOMPARE(operators({5, 8}, {2, 8, 1}, {}, cpu), std::string("reshape matmul reshape by rows"));
+    QCOMPARE(operators({2, 5, 8}, {2, 8, 1}, {}, gpu), std::string("matmul"));
+    Net n;  // what lies transposed already is no copy either
+    const int x = n.input({2, 8, 5}), y = n.input({2, 8, 1});
+    const Graph g = n.finish({n.op("matmul", {transpose(n, x, {0, 2, 1}), y})});
+    const Graph s = remove_dead_nodes(simplify_expressions(g, parse_target(cpu).value()).value(), Target{}).value();
+    QCOMPARE(tw::graph::testing::operators_of(s), std::string("reshape matmul reshape"));
+    QCOMPARE(tw::graph::testing::what_differs(g, s, 1e-6), std::string());
+  }
+
   void outputsKeepNodes() {
     Net n;
     const int x = n.input({2, 3, 4}), y = n.op("exp", {x});
