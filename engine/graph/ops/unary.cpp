@@ -85,7 +85,11 @@ Expr selu(const Expr& x, const Attrs& a) {
 Expr hard_sigmoid(const Expr& x, const Attrs& a) { return clamp(x * number(x, a.real("alpha", 0.2)) + number(x, a.real("beta", 0.5)), 0, 1); }
 Expr hard_swish(const Expr& x, const Attrs&) { return x * clamp(x / number(x, 6) + number(x, 0.5), 0, 1); }
 Expr silu(const Expr& x, const Attrs&) { return x * call(Intrinsic::sigmoid, x); }
-Expr mish(const Expr& x, const Attrs&) { return x * call(Intrinsic::tanh, softplus(x)); }
+/// tanh(ln(1 + e)) is t / (t + 2) with t = e * (e + 2), of e = exp(x); from 20 on it is 1.
+Expr mish(const Expr& x, const Attrs&) {
+  const Expr e = call(Intrinsic::exp, ir::min(x, number(x, 20))), t = e * (e + number(x, 2));
+  return x * (t / (t + number(x, 2)));
+}
 Expr softplus_op(const Expr& x, const Attrs&) { return softplus(x); }
 Expr softsign(const Expr& x, const Attrs&) { return x / (number(x, 1) + call(Intrinsic::fabs, x)); }
 Expr gelu(const Expr& x, const Attrs& a) {

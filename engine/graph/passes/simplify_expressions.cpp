@@ -18,7 +18,7 @@ const std::unordered_map<std::string, std::vector<const rules::Rule*>>& rules_by
   static const auto kMap = [] {
     std::unordered_map<std::string, std::vector<const rules::Rule*>> m;
     for (const auto& list : {rules::movement(), rules::arithmetic(), rules::normalisation(), rules::quantisation(), rules::convolutions(), rules::scattering(), rules::ordering(),
-                             rules::products()})
+                             rules::products(), rules::pooling(), rules::activations()})
       for (const rules::Rule& r : list) {
         std::istringstream ops(r.ops);
         for (std::string op; ops >> op;) m[op].push_back(&r);

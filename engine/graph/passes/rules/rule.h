@@ -84,5 +84,9 @@ std::span<const Rule> scattering();
 std::span<const Rule> ordering();
 /// Products of matrices that are no constants.
 std::span<const Rule> products();
+/// Sliding windows.
+std::span<const Rule> pooling();
+/// Activations that models spell out.
+std::span<const Rule> activations();
 
 }  // namespace tw::graph::rules

@@ -500,6 +500,43 @@ class SimplifyExpressionsTest : public QObject {
     QCOMPARE(tw::graph::testing::what_differs(g, s, 1e-6), std::string());
   }
 
+  /// Large windows slide along one dimension after the other, on processors; small and coarse ones stay.
+  void largeWindows() {
+    const auto operators = [](const char* op, Dims in, Attrs attrs, const char* target = "skylake-avx512") {
+      Net n;
+      const Graph g = n.finish({n.op(op, {n.input(std::move(in))}, std::move(attrs))});
+      const Graph s = remove_dead_nodes(simplify_expressions(g, parse_target(target).value()).value(), Target{}).value();
+      const std::string different = tw::graph::testing::what_differs(g, s, 1e-6);
+      return different.empty() ? tw::graph::testing::operators_of(s) : different;
+    };
+    const auto window = [](Dims kernel, Dims strides, Dims pads) { return Attrs{{{"kernel", std::move(kernel)}, {"strides", std::move(strides)}, {"pads", std::move(pads)}}}; };
+    const auto with = [](Attrs a, const char* name, int64_t v) {
+      a.values[name] = v;
+      return a;
+    };
+    const Attrs large = window({5, 7}, {1, 1}, {2, 3, 1, 0});
+    QCOMPARE(operators("max_pool2d", {2, 3, 13, 11}, large), std::string("max_pool2d max_pool2d"));
+    QCOMPARE(operators("max_pool2d", {2, 3, 13, 11}, large, "cuda:a100"), std::string("max_pool2d"));
+    QCOMPARE(operators("avg_pool2d", {2, 3, 13, 11}, large), std::string("avg_pool2d avg_pool2d"));
+    QCOMPARE(operators("avg_pool2d", {2, 3, 13, 11}, with(large, "count_include_pad", 1)), std::string("avg_pool2d avg_pool2d"));
+    QCOMPARE(operators("avg_pool2d", {1, 2, 24, 25}, with(window({6, 6}, {2, 2}, {2, 2, 2, 2}), "ceil_mode", 1)), std::string("avg_pool2d avg_pool2d"));
+    QCOMPARE(operators("max_pool2d", {1, 2, 30, 30}, Attrs{{{"kernel", Dims{5, 5}}, {"dilations", Dims{2, 3}}}}), std::string("max_pool2d max_pool2d"));
+    QCOMPARE(operators("max_pool3d", {1, 2, 9, 9, 9}, window({5, 5, 5}, {1, 1, 1}, {2, 2, 2, 2, 2, 2})), std::string("max_pool3d max_pool3d max_pool3d"));
+    QCOMPARE(operators("max_pool2d", {2, 3, 13, 11}, window({3, 3}, {1, 1}, {1, 1, 1, 1})), std::string("max_pool2d"));
+    QCOMPARE(operators("max_pool2d", {2, 3, 12, 12}, window({3, 3}, {3, 3}, {0, 0, 0, 0})), std::string("max_pool2d"));
+    QCOMPARE(operators("avg_pool2d", {2, 3, 7, 7}, window({7, 7}, {1, 1}, {0, 0, 0, 0})), std::string("avg_pool2d"));
+  }
+
+  void mishSpelledOut() {
+    Net n;
+    const int x = n.input({2, 3, 40}), y = n.input({2, 3, 40});
+    const auto gate = [&](int v) { return n.op("tanh", {n.op("softplus", {v})}); };
+    const Graph g = n.finish({n.op("mul", {x, gate(x)}), n.op("mul", {gate(y), y}), n.op("mul", {x, gate(y)})});
+    const Graph s = remove_dead_nodes(simplify_expressions(g, Target{}).value(), Target{}).value();
+    QCOMPARE(tw::graph::testing::operators_of(s), std::string("mish mish softplus tanh mul"));
+    QCOMPARE(tw::graph::testing::what_differs(g, s, 1e-6), std::string());
+  }
+
   void outputsKeepNodes() {
     Net n;
     const int x = n.input({2, 3, 4}), y = n.op("exp", {x});
