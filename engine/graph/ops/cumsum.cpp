@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "engine/graph/ops/ops.h"
 
 namespace tw::graph::ops {
@@ -14,47 +16,44 @@ Types infer_cumsum(const OpContext& c) {
   return result(c, x.dtype, x.shape);
 }
 
-/// Elements of which each adds up all before it in its block: one vector of the longest.
+/// Elements of which each adds up all before it in its block, by sums of twice as many each time: a vector of the longest.
 constexpr int64_t kRunningBlock = 16;
 
 struct Running {
   te::DagBuilder& b;
   te::Reducer reducer;
   size_t axis;
-  bool reverse;
 
-  /// Each position's sum over the `taps` elements from first(position) on that are not behind it: quadratic, but free of order between elements.
-  te::Tensor masked(const std::string& name, const te::Tensor& x, int64_t taps, bool exclusive, const std::function<Expr(const Expr&)>& first) const {
-    const int64_t extent = x.shape()[axis];
-    return b.reduce(name, x.shape(), {taps}, reducer, [&](const Indices& s, const Indices& r) {
-      Indices at = s;
-      at[axis] = first(s[axis]) + r[0];
-      const Expr &low = reverse ? s[axis] : at[axis], &high = reverse ? at[axis] : s[axis];
-      const Expr taken = exclusive ? low < high : low <= high;
-      return ir::select(reverse && extent % taps != 0 ? at[axis] < ir::index(extent) && taken : taken, x.at(at), nothing(x));
-    });
-  }
   Expr nothing(const te::Tensor& x) const { return ir::constant(x.dtype(), reducer == te::Reducer::sum ? 0 : 1); }
+  Expr both(const Expr& x, const Expr& y) const { return reducer == te::Reducer::sum ? x + y : x * y; }
+  Indices moved(Indices s, const Expr& to) const {
+    s[axis] = to;
+    return s;
+  }
 
-  /// Long ones in blocks: what runs up within each, and what all blocks before it have together, which runs up over the blocks' totals in the same way.
-  te::Tensor over(const std::string& name, const te::Tensor& x, bool exclusive) const {
-    const int64_t extent = x.shape()[axis];
-    if (extent <= 2 * kRunningBlock) return masked(name, x, extent, exclusive, [](const Expr&) { return ir::index(0); });
+  /// All up to each position; `reverse`: from the end. Long ones in blocks: what runs up within each, and what all blocks before it have together, which runs up
+  /// over the blocks' totals in the same way.
+  te::Tensor over(const std::string& name, const te::Tensor& x, bool reverse) const {
+    const int64_t extent = x.shape()[axis], block = kRunningBlock;
+    const auto place = [&](const Expr& at) { return reverse ? ir::index(extent - 1) - at : at; };  // counted from where it begins, and back
+    if (extent == 1) return b.compute(name, x.shape(), [&](const Indices& s) { return x.at(s); });
+    te::Tensor within = x;
+    for (int64_t apart = 1; apart < std::min(block, extent); apart *= 2) {
+      const te::Tensor from = within;
+      within = b.compute(2 * apart < extent || extent > block ? "within" : name, x.shape(), [&](const Indices& s) {
+        const Expr &i = s[axis], before = reverse ? i + apart : i - apart;
+        const Expr inside = reverse ? before < ir::index(extent) : ir::index(apart) <= i;
+        return both(from.at(s), ir::select(inside && ir::index(apart) <= ir::floor_mod(place(i), ir::index(block)), from.at(moved(s, before)), nothing(x)));
+      });
+    }
+    if (extent <= block) return within;
     Dims blocks = x.shape();
-    blocks[axis] = (extent + kRunningBlock - 1) / kRunningBlock;
-    const te::Tensor totals = b.reduce("totals", blocks, {kRunningBlock}, reducer, [&](const Indices& s, const Indices& r) {
-      Indices at = s;
-      at[axis] = s[axis] * kRunningBlock + r[0];
-      const Expr value = x.at(at);
-      return extent % kRunningBlock == 0 ? value : ir::select(at[axis] < ir::index(extent), value, nothing(x));
-    });
-    const te::Tensor before = over("before", totals, true);
-    const auto block_of = [](const Expr& at) { return ir::floor_div(at, ir::index(kRunningBlock)); };
-    const te::Tensor within = masked("within", x, kRunningBlock, exclusive, [&](const Expr& at) { return block_of(at) * kRunningBlock; });
+    blocks[axis] = (extent - 1) / block;  // the last one's is not asked for
+    const te::Tensor totals = b.compute("totals", blocks, [&](const Indices& s) { return within.at(moved(s, place(s[axis] * block + (block - 1)))); });
+    const te::Tensor before = over("before", totals, false);
     return b.compute(name, x.shape(), [&](const Indices& s) {
-      Indices block = s;
-      block[axis] = block_of(s[axis]);
-      return reducer == te::Reducer::sum ? within.at(s) + before.at(block) : within.at(s) * before.at(block);
+      const Expr own = ir::floor_div(place(s[axis]), ir::index(block));
+      return both(within.at(s), ir::select(ir::index(1) <= own, before.at(moved(s, own - 1)), nothing(x)));
     });
   }
 };
@@ -63,8 +62,15 @@ template <te::Reducer kReducer>
 Tensors running_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
   TW_TRY(const int64_t axis, resolve_axis(c, c.node->attrs.integer("axis", 0), x.rank()));
-  const Running running{b, kReducer, static_cast<size_t>(axis), c.node->attrs.integer("reverse", 0) != 0};
-  return std::vector{running.over(c.node->op, x, c.node->attrs.integer("exclusive", 0) != 0)};
+  const Running running{b, kReducer, static_cast<size_t>(axis)};
+  const bool reverse = c.node->attrs.integer("reverse", 0) != 0;
+  const te::Tensor all = running.over(c.node->op, x, reverse);
+  if (c.node->attrs.integer("exclusive", 0) == 0) return std::vector{all};
+  return std::vector{b.compute("exclusive", x.shape(), [&](const Indices& s) {
+    const Expr& i = s[static_cast<size_t>(axis)];
+    const Expr some = reverse ? i < ir::index(x.shape()[static_cast<size_t>(axis)] - 1) : ir::index(1) <= i;
+    return ir::select(some, all.at(running.moved(s, reverse ? i + int64_t{1} : i - int64_t{1})), running.nothing(x));
+  })};
 }
 
 }  // namespace
