@@ -17,6 +17,7 @@
 #include "engine/graph/passes/fold_scale_axis.h"
 #include "engine/graph/passes/fuse_attention.h"
 #include "engine/graph/passes/fuse_operators.h"
+#include "engine/graph/passes/fuse_transposes.h"
 #include "engine/graph/passes/matmul_to_dense.h"
 #include "engine/graph/passes/multiply_bytes.h"
 #include "engine/graph/passes/remove_dead_nodes.h"
@@ -113,6 +114,9 @@ std::span<const Pass> passes() {
            "On processors, an attention becomes one kernel: products of queries and keys, softmax and the product with the values, a few queries at a time, so "
            "that the scores of all queries never lie in memory.",
            "Dao et al., FlashAttention, NeurIPS 2022; whole rows of scores fit a processor's caches, so no running maximum is needed"},
+      Pass{"fuse_transposes", fuse_transposes,
+           "On processors, a product whose second operand is transposed for it turns panels of it as it goes, instead of reading a transposed copy of the whole.",
+           "Goto and van de Geijn, Anatomy of high-performance matrix multiplication, ACM TOMS 2008, section 5"},
   };
   return kPasses;
 }

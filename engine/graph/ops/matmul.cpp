@@ -49,7 +49,7 @@ Tensors matmul_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
 
 std::vector<OpDef> matmul() {
   return {{"matmul", FusionKind::out_elementwise_fusable, infer_matmul, matmul_to_te, kArithmetic,
-           "Matrix product of [..., M, K] and [..., K, N]; leading dimensions broadcast"}};
+           "Matrix product of [..., M, K] and [..., K, N], with transpose_b [..., N, K]; leading dimensions broadcast"}};
 }
 
 }  // namespace tw::graph::ops

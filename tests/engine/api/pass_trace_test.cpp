@@ -78,7 +78,7 @@ class PassTraceTest : public QObject {
     QVERIFY(!trace.error);
     QCOMPARE(*trace.passes.front().text, graph::print(network->imported));
     QCOMPARE(*trace.passes.back().text, graph::print(network->optimized));
-    QCOMPARE(trace.passes.back().name, std::string("fuse_attention"));
+    QCOMPARE(trace.passes.back().name, std::string("fuse_transposes"));
     const auto fusing = std::find_if(trace.passes.begin(), trace.passes.end(), [](const auto& p) { return p.name == "fuse_operators"; });
     QVERIFY(fusing != trace.passes.end() && fusing->changed && !trace.passes.back().changed);
   }

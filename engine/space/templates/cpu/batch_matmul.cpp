@@ -16,12 +16,15 @@ std::optional<Anchor> anchor_of(const te::Dag& dag) {
   auto a = find_anchor(dag, "batch_matmul", te::Role::activation);
   if (!a) a = find_anchor(dag, "matmul", te::Role::activation);
   if (!a) a = find_anchor(dag, "batch_matmul");  // a single matrix of weights is a dense layer
+  for (const char* tag : {"batch_matmul", "matmul"})
+    if (!a) a = find_anchor(dag, tag, te::Role::activation, kFloat32, true);
   return a && a->pad < 0 ? a : std::nullopt;
 }
 
 struct MatmulShape {
   int64_t batch = 1, m, n, k, lanes;
   bool weights;  ///< B is constant: its panels are packed ahead of time
+  bool turned;   ///< B lies transposed: its panels are turned as they are copied
   int64_t vectors() const { return (n + lanes - 1) / lanes; }
   int64_t panel_bytes(int64_t columns) const { return k * columns * 4; }
 };
@@ -50,7 +53,7 @@ double traffic(const MatmulShape& s, int64_t rows, int64_t columns, bool panel_o
 MatmulShape matmul_shape(const te::Dag& dag, const Anchor& a, const Target& target) {
   const std::vector<int64_t>& out = dag.ops[static_cast<size_t>(a.reduce)].output->shape;
   MatmulShape s{1, out[out.size() - 2], out.back(), dag.ops[static_cast<size_t>(a.reduce)].reduce_axes.front().extent, column_lanes(out.back(), target),
-                dag.ops[static_cast<size_t>(a.weight)].role == te::Role::constant};
+                dag.ops[static_cast<size_t>(a.weight)].role == te::Role::constant, a.turned >= 0};
   for (size_t d = 0; d + 2 < out.size(); ++d) s.batch *= out[d];
   return s;
 }
@@ -72,7 +75,8 @@ ConfigSpace batch_matmul_space(const te::Dag& dag, const Target& target) {
   space.define_split("tile_y", s.m, {.num_outputs = 2, .policy = "candidate", .candidates = rows, .help = "rows of the register tile"});
   space.define_split("tile_x", s.n, {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "columns of the register tile, whole vectors"});
   space.define_knob("panel_outer", {0, 1}, "1: a panel of columns passes over all rows before the next one; 0: a block of rows over all columns");
-  space.define_knob("copy_panel", copies_pay(s, target) ? std::vector<Json>{0, 1} : std::vector<Json>{0}, "1: a panel of columns is copied first to where its rows follow each other");
+  space.define_knob("copy_panel", s.turned ? std::vector<Json>{1} : copies_pay(s, target) ? std::vector<Json>{0, 1} : std::vector<Json>{0},
+                    "1: a panel of columns is copied first to where its rows follow each other");
   space.define_knob("unroll_k", up_to({1, 2, 4}, s.k), "steps of the reduction written out");
   const int64_t lanes = s.lanes;
   space.add_filter([](const ConfigEntity& e) { return e.integer("copy_panel") == 0 || e.integer("panel_outer") != 0; }, "a copy of a panel that passes over one block of rows");
@@ -129,12 +133,23 @@ Expected<schedule::Schedule> batch_matmul_apply(const te::DagPtr& dag, const Tar
   const ir::Var pieces = outer.size() == 1 ? outer.front() : b.fuse(out, outer);
   b.parallel(out, pieces);
   if (e.integer("copy_panel") != 0) {
-    const int copy = b.cache_read(a.weight, {acc}, "global");  // a stage before these
-    ++acc;
-    ++out;
+    int copy = a.turned;
+    if (!s.turned) {
+      copy = b.cache_read(a.weight, {acc}, "global");  // a stage before these
+      ++acc;
+      ++out;
+    }
     b.compute_at(copy, out, pieces);
-    const auto column = b.split(copy, b.loops(copy).back(), {s.lanes});
+    const std::vector<ir::Var> loops = b.loops(copy);  // batch..., k, n
+    const auto column = b.split(copy, loops.back(), {s.lanes});
     b.vectorize(copy, column[1]);
+    if (s.turned) {  // blocks of as many rows as columns
+      const auto row = b.split(copy, loops[loops.size() - 2], {s.lanes});
+      std::vector<ir::Var> blocks(loops.begin(), loops.end() - 2);
+      blocks.insert(blocks.end(), {column[0], row[0], row[1], column[1]});
+      b.reorder(copy, blocks);
+      b.unroll(copy, row[1]);
+    }
   }
 
   // Of several panels the last one is told from the others; in a single one, rows of whole vectors stay registers.
@@ -162,7 +177,7 @@ Template batch_matmul() {
           batch_matmul_apply,
           batch_matmul_fallback,
           "Matrix products, one a batch entry. A register tile of rows times whole vectors of columns reads both operands where they lie; panels of constant ones are packed "
-          "ahead of time, and panels whose rows would evict each other may be copied first.",
+          "ahead of time, and panels whose rows would evict each other may be copied first, and such that lie transposed are turned so.",
           "Goto and van de Geijn, Anatomy of high-performance matrix multiplication, ACM TOMS 2008"};
 }
 

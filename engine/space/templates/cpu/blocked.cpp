@@ -50,7 +50,7 @@ int channel_dimension(const te::Dag& dag, const te::Op& operand) {
 
 }  // namespace
 
-std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::Role role, DType type) {
+std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::Role role, DType type, bool turned) {
   Anchor a;
   if (dag.outputs.size() != 1) return std::nullopt;
   a.output = dag.outputs.front();
@@ -71,19 +71,26 @@ std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::
     if (source.size() != 1) return std::nullopt;
     a.data = dag.op_of(source[0]);
   }
+  if (turned) {
+    a.turned = a.weight;
+    const te::Op& moves = dag.ops[static_cast<size_t>(a.turned)];
+    const auto source = reads_of(moves);
+    if (moves.is_placeholder() || moves.reducer != te::Reducer::none || source.size() != 1 || dag.consumers(a.turned).size() != 1) return std::nullopt;
+    a.weight = dag.op_of(source[0]);
+  }
   const te::Op &data = dag.ops[static_cast<size_t>(a.data)], &weight = dag.ops[static_cast<size_t>(a.weight)];
   if (!data.is_placeholder() || !weight.is_placeholder() || weight.role != role) return std::nullopt;
   for (size_t i = 0; i < dag.ops.size(); ++i) {
     const te::Op& op = dag.ops[i];
-    if (op.is_placeholder() || static_cast<int>(i) == a.reduce || static_cast<int>(i) == a.pad) continue;
+    if (op.is_placeholder() || static_cast<int>(i) == a.reduce || static_cast<int>(i) == a.pad || static_cast<int>(i) == a.turned) continue;
     if (static_cast<int>(i) < a.reduce || op.reducer != te::Reducer::none || op.output->shape != reduce.output->shape) return std::nullopt;
     for (const ir::BufferNode* read : reads_of(op)) {
       if (read == weight.output.get() || (a.pad >= 0 && read == dag.ops[static_cast<size_t>(a.pad)].output.get())) return std::nullopt;
       if (read == data.output.get() && data.output->shape != reduce.output->shape) return std::nullopt;
     }
   }
-  if (dag.consumers(a.weight).size() != 1) return std::nullopt;
-  return a;
+  const bool by_itself = a.turned >= 0 && a.weight == a.data;  // a product of rows with each other
+  return dag.consumers(a.weight).size() == (by_itself ? 2 : 1) ? std::optional(a) : std::nullopt;
 }
 
 int64_t dividing_lanes(int64_t extent, const Target& target) {

@@ -19,12 +19,14 @@ struct Anchor {
   int data = -1;    ///< placeholder behind the first operand
   int weight = -1;  ///< placeholder of the second operand; where it is constant it can be packed ahead of time
   int output = -1;  ///< the dag's one output
+  int turned = -1;  ///< op that moves the second operand's data before it is read, or -1
 };
 
 /// Finds the one reduction tagged `tag`, of this type, in a dag whose other computed ops are that reduction's padding or elementwise work of its shape after
 /// it. The second operand must be a placeholder of role `weight`. What comes after may read the first one too if it has the result's shape, as gates of
 /// recurrent cells and residuals around one layer do.
-std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::Role weight = te::Role::constant, DType type = kFloat32);
+/// `turned`: the second operand is read through an op that moves its data.
+std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::Role weight = te::Role::constant, DType type = kFloat32, bool turned = false);
 
 /// Lanes of a vector along `extent` elements without a remainder: the largest power of two up to a full vector that divides them.
 int64_t dividing_lanes(int64_t extent, const Target& target);

@@ -345,7 +345,7 @@ class RewritingPassesTest : public QObject {
     const Graph f = run_passes(g, Target{}, hooks).value();
     QCOMPARE(seen, (std::vector<std::string>{"canonicalize", "einsum_to_matmul", "simplify_inference+", "fold_constants", "drop_dead_taps", "sink_transposes", "simplify_expressions",
                                              "eliminate_common_subexpr", "widen_sums", "matmul_to_dense", "multiply_bytes", "fold_scale_axis+", "combine_parallel_dense", "remove_dead_nodes",
-                                             "fuse_operators+", "fuse_attention"}));
+                                             "fuse_operators+", "fuse_attention", "fuse_transposes"}));
     QCOMPARE(count(f, "mul") + count(f, "batch_norm"), 0);
     QVERIFY(same_results(g, f));
     hooks.disabled = {"fold_scale_axis"};

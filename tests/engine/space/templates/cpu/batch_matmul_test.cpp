@@ -14,8 +14,18 @@ class BatchMatmulTest : public QObject {
   static Make product(int64_t batch, int64_t m, int64_t n, int64_t k) {
     return [=](Net& b) { return b.op("matmul", {b.input({batch, m, k}), b.input({batch, k, n})}); };
   }
+  static int transposed(Net& b, int x, std::vector<int64_t> perm) { return b.op("transpose", {x}, {{"perm", std::move(perm)}}); }
   static std::vector<Case> cases() {
     return {
+        {"turned panels", [](Net& b) { return b.op("matmul", {b.input({3, 9, 20}), transposed(b, b.input({3, 64, 20}), {0, 2, 1})}); }},
+        {"turned panels, ragged, with what follows",
+         [](Net& b) { return b.op("relu", {b.op("matmul", {b.input({9, 21}), transposed(b, b.input({75, 21}), {1, 0})})}); }},
+        {"turned panels of heads", [](Net& b) { return b.op("matmul", {b.input({2, 3, 5, 8}), transposed(b, b.input({2, 33, 3, 8}), {0, 2, 3, 1})}); }},
+        {"rows with each other",
+         [](Net& b) {
+           const int x = b.input({2, 37, 40});
+           return b.op("matmul", {x, transposed(b, x, {0, 2, 1})});
+         }},
         {"as they lie", product(3, 7, 40, 9)},
         {"rows that evict each other", product(1, 33, 1024, 24)},
         {"rows that evict each other, with what follows",
