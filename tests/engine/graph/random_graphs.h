@@ -342,8 +342,14 @@ class RandomGraph {
       else if (y && chance(50))
         attention(x, (*y)[0]);
       else if (y)
-        apply("matmul", {x.value, (*y)[0]}, false);
+        apply("matmul", {chance(70) ? rows_again(x) : x.value, (*y)[0]}, false);
     }
+  }
+
+  /// Five times as many rows: few are products of their own kind.
+  int rows_again(const Known& x) {
+    const auto rows = static_cast<int64_t>(type(x.value).shape.size()) - 2;
+    return b_.node("concat", std::vector<int>(5, x.value), with({{"axis", rows}})).value()[0];
   }
 
   /// Of whole numbers that fit a byte with a matrix of such numbers, both times a number.
