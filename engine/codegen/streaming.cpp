@@ -60,7 +60,7 @@ int64_t bytes_read_in(const tir::Stmt& s, const ir::BufferNode* buffer, const Pl
   return bytes;
 }
 
-/// Lines of an array that a straight run of statements leaves filled in part: until the next run comes they stay open.
+/// The most lines of an array that a straight run of statements leaves filled in part: they stay open until the next run comes.
 struct OpenLines {
   const ir::BufferNode* buffer;
   int64_t most = 0;

@@ -68,7 +68,7 @@ Expected<SampledKernel> sample_case(const Bench& bench, const Cases& cases, size
     contenders.push_back({peer->name(), [k = theirs.back().get()]() -> Expected<double> { return median_call_s([k] { k->run(); }, kKernelSampleSeconds); }});
   }
   sampled.contenders = contenders.size();
-  // Weights that nobody has read since they were written can come from memory half as fast again, on a Xeon: networks read theirs in every run.
+  // On a Xeon, weights that nobody has read since they were written can take half as long again to come from memory. Networks read theirs in every run.
   for (int i = 0; i < copies; ++i) ours->run();
   for (const auto& kernel : theirs)
     for (int i = 0; i < copies; ++i) kernel->run();

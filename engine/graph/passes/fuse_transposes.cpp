@@ -32,7 +32,7 @@ class Transposes {
   int64_t members(int group) const {
     return std::count_if(g_.nodes.begin(), g_.nodes.end(), [&](const Node& n) { return n.group == group; });
   }
-  /// Whether a group has more than the one product and elementwise work.
+  /// Whether a group is an attention: it reads its keys as they are turned for all queries.
   bool in_attention(int group) const {
     return std::any_of(g_.nodes.begin(), g_.nodes.end(), [&](const Node& n) { return n.group == group && n.op == "softmax"; });
   }

@@ -60,7 +60,7 @@ void StreamingTest::only_large_outputs_that_nobody_reads() {
   QVERIFY(codegen::streamed_outputs(f, t).empty());
 }
 
-/// out[i] += x[i] * w[turn or not][j], with w as large as the level-2 cache or larger.
+/// An array that is added up vector by vector: once or again from the beginning, by one statement or by several that share a vector.
 void StreamingTest::what_is_read_once_is_fetched_ahead() {
   Target t;
   t.l3_bytes = int64_t{1} << 30;
