@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/codegen/index.h"
+#include "engine/codegen/streaming.h"
 #include "engine/ir/equal.h"
 #include "engine/ir/visit.h"
 #include "engine/tir/visit.h"
@@ -15,7 +16,6 @@ namespace {
 
 using ir::Expr;
 
-constexpr int64_t kCacheLine = 64;
 /// Smaller panels are there before their loops could ask for them.
 constexpr int64_t kLeastPanel = 1024;
 /// Requests in one turn of a loop; more go into the next loop inside.

@@ -18,7 +18,6 @@ constexpr int64_t kFarBytes = 16384;
 /// 1.24 ms, 2 KB 0.89 to 1.08, 4 KB 0.88 to 1.17, 16 KB 0.90 to 1.22, not at all 1.17 to 1.87.
 constexpr int64_t kNearBytes = 2048;
 
-constexpr int64_t kLine = 64;
 /// Lines filled in part, at most, between which stores past the caches may go back and forth: processors keep few apart, and write what they drop in pieces.
 /// Transposing 16 MB in blocks of 8 half lines takes 5.0 ms so on a Xeon, 1.3 through the caches.
 constexpr int64_t kMostOpenLines = 4;
@@ -71,7 +70,7 @@ struct OpenLines {
     int64_t open = 0;
     for (const auto& [key, pieces] : run) {
       int64_t begin = 0, end = -1;
-      const auto close = [&] { open += end > begin && (end - begin) * buffer->dtype.bytes() % kLine != 0 ? 1 : 0; };
+      const auto close = [&] { open += end > begin && (end - begin) * buffer->dtype.bytes() % kCacheLine != 0 ? 1 : 0; };
       for (const auto& [from, to] : pieces) {
         if (from != end) close(), begin = from;
         end = to;

@@ -13,6 +13,9 @@
 
 namespace tw::codegen {
 
+/// Bytes that come from memory and go there together.
+constexpr int64_t kCacheLine = 64;
+
 /// Outputs that are better written past the caches: written once, never read back, and so large that whoever reads them next finds them in memory anyway.
 /// Each by itself exceeds half of the last-level cache, and all arrays of the function together exceed it. A line stored so is not fetched first.
 std::unordered_set<const ir::BufferNode*> streamed_outputs(const tir::Func& f, const Target& target);

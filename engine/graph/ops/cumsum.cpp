@@ -26,10 +26,6 @@ struct Running {
 
   Expr nothing(const te::Tensor& x) const { return ir::constant(x.dtype(), reducer == te::Reducer::sum ? 0 : 1); }
   Expr both(const Expr& x, const Expr& y) const { return reducer == te::Reducer::sum ? x + y : x * y; }
-  Indices moved(Indices s, const Expr& to) const {
-    s[axis] = to;
-    return s;
-  }
 
   /// All up to each position; `reverse`: from the end. Long ones in blocks: what runs up within each, and what all blocks before it have together, which runs up
   /// over the blocks' totals in the same way.
@@ -43,17 +39,17 @@ struct Running {
       within = b.compute(2 * apart < extent || extent > block ? "within" : name, x.shape(), [&](const Indices& s) {
         const Expr &i = s[axis], before = reverse ? i + apart : i - apart;
         const Expr inside = reverse ? before < ir::index(extent) : ir::index(apart) <= i;
-        return both(from.at(s), ir::select(inside && ir::index(apart) <= ir::floor_mod(place(i), ir::index(block)), from.at(moved(s, before)), nothing(x)));
+        return both(from.at(s), ir::select(inside && ir::index(apart) <= ir::floor_mod(place(i), ir::index(block)), from.at(moved(s, axis, before)), nothing(x)));
       });
     }
     if (extent <= block) return within;
     Dims blocks = x.shape();
     blocks[axis] = (extent - 1) / block;  // the last one's is not asked for
-    const te::Tensor totals = b.compute("totals", blocks, [&](const Indices& s) { return within.at(moved(s, place(s[axis] * block + (block - 1)))); });
+    const te::Tensor totals = b.compute("totals", blocks, [&](const Indices& s) { return within.at(moved(s, axis, place(s[axis] * block + (block - 1)))); });
     const te::Tensor before = over("before", totals, false);
     return b.compute(name, x.shape(), [&](const Indices& s) {
       const Expr own = ir::floor_div(place(s[axis]), ir::index(block));
-      return both(within.at(s), ir::select(ir::index(1) <= own, before.at(moved(s, own - 1)), nothing(x)));
+      return both(within.at(s), ir::select(ir::index(1) <= own, before.at(moved(s, axis, own - 1)), nothing(x)));
     });
   }
 };
@@ -69,7 +65,7 @@ Tensors running_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   return std::vector{b.compute("exclusive", x.shape(), [&](const Indices& s) {
     const Expr& i = s[static_cast<size_t>(axis)];
     const Expr some = reverse ? i < ir::index(x.shape()[static_cast<size_t>(axis)] - 1) : ir::index(1) <= i;
-    return ir::select(some, all.at(running.moved(s, reverse ? i + int64_t{1} : i - int64_t{1})), running.nothing(x));
+    return ir::select(some, all.at(moved(s, running.axis, reverse ? i + int64_t{1} : i - int64_t{1})), running.nothing(x));
   })};
 }
 

@@ -50,6 +50,11 @@ Expected<Dims> broadcast_shapes(const OpContext& c, const Dims& a, const Dims& b
 Expected<void> check_broadcasts_to(const OpContext& c, size_t i, const Dims& shape);
 /// Reads `t` at the output position `i` of a broadcast to a shape of equal or higher rank.
 Expr read_broadcast(const te::Tensor& t, const Indices& i);
+/// The place that differs from `s` along one axis.
+inline Indices moved(Indices s, size_t axis, Expr to) {
+  s[axis] = std::move(to);
+  return s;
+}
 int64_t product(const Dims& d, size_t from = 0, size_t to = SIZE_MAX);
 
 inline Expr number(const Expr& like, double v) { return ir::constant(like->dtype, v); }

@@ -44,10 +44,6 @@ struct Order {
     return shape;
   }
   static Expr whole(int64_t n) { return ir::constant(kInt64, static_cast<double>(n)); }
-  static Indices moved(Indices s, size_t axis, Expr to) {
-    s[axis] = std::move(to);
-    return s;
-  }
 
   /// The k largest elements are in the k groups whose largest elements are the largest, since each of these holds one that comes before all of any other group.
   te::Tensor of(const te::Tensor& x) const {

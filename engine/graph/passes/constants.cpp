@@ -43,6 +43,8 @@ Expected<HostArray> fold(const std::string& op, const std::vector<HostArray>& op
   return std::move(results[0]);
 }
 
+bool turns_rows(const std::vector<int64_t>& perm) { return perm.size() > 1 && perm[perm.size() - 2] == static_cast<int64_t>(perm.size()) - 1; }
+
 std::vector<int64_t> permutation(const Attrs& attrs, size_t rank) {
   std::vector<int64_t> reversed(rank);
   for (size_t d = 0; d < rank; ++d) reversed[d] = static_cast<int64_t>(rank - 1 - d);

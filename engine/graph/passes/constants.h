@@ -24,5 +24,7 @@ Expected<HostArray> fold(const std::string& op, const std::vector<HostArray>& op
 /// A transposition's attribute `perm`, counted from the front; reversed dimensions where it is absent. Dimension d of the result is dimension perm[d] of the
 /// operand.
 std::vector<int64_t> permutation(const Attrs& attrs, size_t rank);
+/// Whether it makes columns of rows that lie in one piece.
+bool turns_rows(const std::vector<int64_t>& perm);
 
 }  // namespace tw::graph

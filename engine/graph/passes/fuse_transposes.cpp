@@ -23,9 +23,8 @@ class Transposes {
     const Value& made = g_.values[static_cast<size_t>(v)];
     const bool second = product.op == "matmul" && product.inputs[1] == v && product.inputs[0] != v && product.attrs.integer("transpose_b", 0) == 0;
     if (!second || made.type.dtype != kFloat32 || in_attention(product.group)) return -1;
-    // Rows of what is read must lie in one piece, so that blocks of them can be turned in registers.
-    const std::vector<int64_t> perm = permutation(t.attrs, made.type.shape.size());
-    return perm[perm.size() - 2] == static_cast<int64_t>(perm.size()) - 1 ? product.group : -1;
+    // So that blocks of rows can be turned in registers.
+    return turns_rows(permutation(t.attrs, made.type.shape.size())) ? product.group : -1;
   }
 
  private:

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
-#include <functional>
-#include <numeric>
 
 #include "engine/graph/passes/rules/rule.h"
 
@@ -10,8 +8,6 @@ namespace tw::graph::rules {
 namespace {
 
 using Dims = std::vector<int64_t>;
-
-int64_t elements_of(const Dims& d) { return std::accumulate(d.begin(), d.end(), int64_t{1}, std::multiplies<>()); }
 
 /// Along the last dimension of the window first, and then along the others: maxima of maxima, and means of means, since a window counts as many elements as there
 /// are along each dimension, multiplied. Only where far fewer elements are met so, by what it takes to write the results in between.
@@ -24,8 +20,8 @@ Expected<Outcome> last_dimension_first(Site& s) {
   while (last > 0 && kernel[last] == 1) --last;
   Dims between = s.type(s.input(0)).shape;
   between[last + 2] = out[last + 2];
-  const int64_t taps = elements_of(kernel), met = elements_of(between) * kernel[last] + elements_of(out) * (taps / kernel[last]);
-  if (s.target().gpu || elements_of(out) * taps < kWorth * met) return nothing();
+  const int64_t taps = product(kernel), met = product(between) * kernel[last] + product(out) * (taps / kernel[last]);
+  if (s.target().gpu || product(out) * taps < kWorth * met) return nothing();
   Draft first = s.draft(), rest = s.draft();
   for (const char* name : {"kernel", "strides", "dilations", "pads"}) {
     const size_t ends = std::string_view(name) == "pads" ? 2 : 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "engine/graph/passes/rules/rule.h"
 
@@ -20,15 +20,9 @@ Dims without_swap(const Site& s, int v) {
   const Node* t = s.made_by(v, "transpose");
   if (!t) return {};
   Dims perm = permutation(t->attrs, s.type(v).shape.size());
-  if (perm[perm.size() - 2] != static_cast<int64_t>(perm.size()) - 1) return {};
+  if (!turns_rows(perm)) return {};
   std::swap(perm[perm.size() - 2], perm.back());
   return perm;
-}
-
-bool identity(const Dims& perm) {
-  Dims order(perm.size());
-  std::iota(order.begin(), order.end(), int64_t{0});
-  return perm == order;
 }
 
 Draft by_rows(int a, int b) { return {"matmul", {a, b}, Attrs{{{"transpose_b", int64_t{1}}}}}; }
@@ -43,7 +37,7 @@ Expected<Outcome> few_rows(Site& s) {
   const Dims &a = s.type(s.input(0)).shape, perm = without_swap(s, s.input(1));
   if (a[a.size() - 2] > kFewRows || perm.empty()) return nothing();
   const int whole = s.made_by(s.input(1), "transpose")->inputs[0];
-  if (identity(perm)) return Outcome(by_rows(s.input(0), whole));
+  if (std::is_sorted(perm.begin(), perm.end())) return Outcome(by_rows(s.input(0), whole));
   TW_TRY(const int moved, s.add_node({"transpose", {whole}, Attrs{{{"perm", perm}}}}, ".rows"));
   return Outcome(by_rows(s.input(0), moved));
 }
@@ -57,7 +51,7 @@ Expected<Outcome> one_column(Site& s) {
   std::swap(row.back(), row[row.size() - 2]);
   TW_TRY(const int column, s.reshaped(s.input(1), row, ".row"));
   const Dims perm = without_swap(s, s.input(0));
-  const bool undone = !perm.empty() && identity(perm);
+  const bool undone = !perm.empty() && std::is_sorted(perm.begin(), perm.end());
   TW_TRY(const int product, s.add_node(undone ? Draft{"matmul", {column, s.made_by(s.input(0), "transpose")->inputs[0]}} : by_rows(column, s.input(0)), ".product"));
   return Outcome(reshape_of(product, s.result().shape));
 }

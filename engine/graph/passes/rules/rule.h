@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <variant>
@@ -23,6 +25,7 @@ struct Draft {
 /// What a rule makes of a draft: another draft that computes the same, or a value that already holds it.
 using Outcome = std::variant<std::monostate, Draft, int>;
 inline Outcome nothing() { return std::monostate{}; }
+inline int64_t product(const std::vector<int64_t>& d) { return std::accumulate(d.begin(), d.end(), int64_t{1}, std::multiplies<>()); }
 inline Draft reshape_of(int v, const std::vector<int64_t>& shape) { return {"reshape", {v}, Attrs{{{"shape", shape}}}}; }
 
 /// What a rule sees: the draft, the type of its result and the new graph up to it. Rules may add constants and nodes to the graph.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "engine/graph/passes/rules/rule.h"
 
@@ -15,8 +14,6 @@ using Dims = std::vector<int64_t>;
 
 /// Beyond that a table of places is not worth its memory.
 constexpr int64_t kMostPlaces = int64_t{1} << 22;
-
-int64_t product(const Dims& d) { return std::accumulate(d.begin(), d.end(), int64_t{1}, std::multiplies<>()); }
 
 /// Where updates land: the data's first dimensions `outer` are places, taken in row-major order, and each update fills the dimensions `inner` of its own.
 struct Landing {
