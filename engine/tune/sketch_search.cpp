@@ -349,7 +349,7 @@ ParamSchema sketch_params(const SketchParts& parts) {
   ParamSchema out = {
       flag_param("exact", false, "as TVM 0.9 does it: lengths divide, and nothing but its own rules"),
       flag_param("templates", true, "half of what is drawn are points of the task's templates; never with exact"),
-      number_param("population", kInt, 512, "schedules of a generation", 2, 65536),
+      number_param("population", kInt, 512, "schedules of a generation; fewer, like those drafted and begun with, of kernels with more than 32 stages", 2, 65536),
       number_param("generations", kInt, 4, "that are bred for each round", 0, 100),
       number_param("mutation", kReal, 0.85, "share of the children that are changed", 0, 1),
       number_param("crossover", kReal, 0.0, "of those, share that takes the numbers of two parents", 0, 1),
