@@ -55,8 +55,8 @@ std::span<const Pass> passes() {
            "Dead code elimination"},
       // After constants are folded, which it turns, and before the rules make reshapes of transpositions of small images.
       Pass{"sink_transposes", sink_transposes,
-           "Moves transpositions behind elementwise work, concatenations, reductions and padding until they meet their opposites, as around every convolution "
-           "of a network whose framework has channels last.",
+           "Moves transpositions behind elementwise work, concatenations, reductions, padding and reshapes until they meet their opposites, as around every "
+           "convolution of a network whose framework has channels last.",
            "Layout transformation as TVM's ConvertLayout and ONNX Runtime's transpose optimizer do it"},
       // After constants are folded, which the rules look for, and before equal nodes are, which become equal by simplification.
       Pass{"simplify_expressions", simplify_expressions,

@@ -76,15 +76,40 @@ class Sinker {
     return rewrite_.builder().constant(g_.values[static_cast<size_t>(v)].name, transposed(a, back));
   }
 
-  /// The node on what its operands are made from, all by the same permutation or constant, with its attributes for that order of dimensions.
+  /// The dimensions of an operand that broadcasts, as they are before `perm`, if its elements lie in that order anyway: dimensions of extent 1 move freely.
+  std::optional<Dims> shape_in_place(int v, const Dims& perm) const {
+    Dims shape = type(v).shape, before(perm.size()), order;
+    if (shape.size() > perm.size()) return std::nullopt;
+    shape.insert(shape.begin(), perm.size() - shape.size(), 1);
+    for (size_t d = 0; d < perm.size(); ++d) {
+      before[static_cast<size_t>(perm[d])] = shape[d];
+      if (shape[d] != 1) order.push_back(perm[d]);
+    }
+    return std::is_sorted(order.begin(), order.end()) ? std::optional(before) : std::nullopt;
+  }
+
+  /// The node on what its operands are made from, all by the same permutation, constant or free to have it, with its attributes for that order of dimensions.
   Expected<bool> apply(const Node& n, const Dims& perm, Attrs attrs, const Dims& result) {
     std::vector<int> inputs;
+    // What the new graph has in the old order too, for a normalisation's mean, is not needed in the other one.
+    const bool as_it_was = std::any_of(n.inputs.begin(), n.inputs.end(), [&](int v) { return turned(v) && turned(v)->perm == perm && rewrite_.has(v); });
     for (const int v : n.inputs) {
       const Turned* t = turned(v);
-      if (!t && (!constant(v) || type(v).shape.size() > perm.size())) return false;
-      if (t && t->perm != perm) return false;
+      const bool turns = t ? t->perm == perm : constant(v) && type(v).shape.size() <= perm.size();
+      if (!turns && (as_it_was || !shape_in_place(v, perm))) return false;
     }
-    for (const int v : n.inputs) inputs.push_back(turned(v) ? turned(v)->from : turned_constant(v, perm));
+    for (const int v : n.inputs) {
+      if (const Turned* t = turned(v); t && t->perm == perm) {
+        inputs.push_back(t->from);
+      } else if (constant(v)) {
+        inputs.push_back(turned_constant(v, perm));
+      } else {
+        if (!rewrite_.has(v)) TW_CHECK(materialise(v));
+        const std::string name = g_.values[static_cast<size_t>(v)].name + ".in_place";
+        TW_TRY(const std::vector<int> out, rewrite_.builder().node("reshape", {rewrite_.value(v)}, Attrs{{{"shape", *shape_in_place(v, perm)}}}, name));
+        inputs.push_back(out[0]);
+      }
+    }
     TW_TRY(const std::vector<int> out, rewrite_.builder().node(n.op, std::move(inputs), std::move(attrs), n.name));
     rewrite_.builder().rename(out[0], g_.values[static_cast<size_t>(n.outputs[0])].name + (std::is_sorted(result.begin(), result.end()) ? "" : ".turned"));
     set(n.outputs[0], out[0], result);
@@ -103,10 +128,12 @@ class Sinker {
       set(n.outputs[0], t ? t->from : rewrite_.value(n.inputs[0]), perm);
       return true;
     }
-    const auto first = std::find_if(n.inputs.begin(), n.inputs.end(), [&](int v) { return turned(v); });
-    if (!sink_ || first == n.inputs.end() || type(*first).shape.size() < rank || std::find(n.inputs.begin(), n.inputs.end(), -1) != n.inputs.end())
-      return false;
-    const Dims& perm = turned(*first)->perm;
+    if (!sink_ || std::find(n.inputs.begin(), n.inputs.end(), -1) != n.inputs.end()) return false;
+    const auto turned_elements = [&](int v) { return turned(v) ? type(v).num_elements() : -1; };
+    const int largest = *std::max_element(n.inputs.begin(), n.inputs.end(), [&](int a, int b) { return turned_elements(a) < turned_elements(b); });
+    if (!turned(largest) || type(largest).shape.size() < rank) return false;
+    if (n.op == "reshape") return reshape(n, *turned(n.inputs[0]));
+    const Dims& perm = turned(largest)->perm;
     Attrs attrs = n.attrs;
     const auto turn_axis = [&](int64_t otherwise) { attrs.values["axis"] = perm[from_front(n.attrs.integer("axis", otherwise), rank)]; };
     const FusionKind kind = find_op(n.op)->fusion;
@@ -132,6 +159,57 @@ class Sinker {
     return false;
   }
 
+  /// Dimensions that are joined or taken apart, if they lie one after the other before the permutation too.
+  Expected<bool> reshape(const Node& n, const Turned& t) {
+    const Dims &in = type(n.inputs[0]).shape, &out = type(n.outputs[0]).shape,
+               &from = rewrite_.builder().graph().values[static_cast<size_t>(t.from)].type.shape;
+    if (type(n.inputs[0]).num_elements() == 0) return false;
+    struct Run {
+      int64_t at;              ///< of its first dimension, before the permutation
+      std::vector<size_t> of;  ///< dimensions of the result that it becomes
+    };
+    std::vector<Run> runs{{-1, {}}};  // the first one of dimensions of extent 1 in front
+    for (size_t i = 0, o = 0; i < in.size() || o < out.size();) {
+      if (o < out.size() && out[o] == 1) {
+        runs.back().of.push_back(o++);
+        continue;
+      }
+      if (i < in.size() && in[i] == 1) {
+        ++i;
+        continue;
+      }
+      int64_t before = t.perm[i], elements = in[i], made = out[o];
+      runs.push_back({before, {o++}});
+      ++i;
+      while (elements != made) {
+        if (elements > made) {
+          made *= out[o];
+          runs.back().of.push_back(o++);
+          continue;
+        }
+        elements *= in[i];
+        if (in[i] != 1) {  // the next one that has some elements
+          do ++before;
+          while (before < static_cast<int64_t>(from.size()) && from[static_cast<size_t>(before)] == 1);
+          if (t.perm[i] != before) return false;
+        }
+        ++i;
+      }
+    }
+    std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.at < b.at; });
+    Dims shape, perm(out.size());
+    for (const Run& r : runs)
+      for (const size_t o : r.of) {
+        perm[o] = static_cast<int64_t>(shape.size());
+        shape.push_back(out[o]);
+      }
+    const std::string& name = g_.values[static_cast<size_t>(n.outputs[0])].name;
+    TW_TRY(const std::vector<int> made, rewrite_.builder().node("reshape", {t.from}, Attrs{{{"shape", shape}}}, n.name));
+    rewrite_.builder().rename(made[0], name + (std::is_sorted(perm.begin(), perm.end()) ? "" : ".turned"));
+    set(n.outputs[0], made[0], perm);
+    return true;
+  }
+
   Expected<bool> reduce(const Node& n, const Dims& perm, size_t rank) {
     std::vector<bool> gone(rank, false);  // of the operand as it is before the permutation
     const Dims given = n.attrs.integers("axes", {});
@@ -142,6 +220,8 @@ class Sinker {
     for (size_t d = 0; d < rank; ++d)
       if (gone[d]) axes.push_back(static_cast<int64_t>(d));
     attrs.values["axes"] = axes;
+    // Rules know normalisations by means along the last dimension.
+    if (n.op == "reduce_mean" && axes.size() == 1 && perm.back() == axes[0] && axes[0] + 1 != static_cast<int64_t>(rank)) return false;
     if (type(n.outputs[0]).shape.size() == rank) return apply(n, perm, attrs, perm);
     for (const int64_t p : perm)
       if (!gone[static_cast<size_t>(p)]) result.push_back(p - std::count(gone.begin(), gone.begin() + p, true));

@@ -63,6 +63,8 @@ constexpr int64_t kMaxBlock = 16;
 constexpr int64_t kTile = 4;
 /// Ways of level-2 caches.
 constexpr int64_t kWays = 16;
+/// Elements of a row that is worth being read whole where it is looked up, at least: fewer are fetched one by one as fast.
+constexpr int64_t kFewestInRow = 4;
 
 /// The longest distance in memory between neighbours along the last axis.
 int64_t stride_of_last(const ir::Expr& body, const std::vector<te::Axis>& axes) {
@@ -175,7 +177,9 @@ bool takes_rows(const Builder& b, int stage, const ir::Expr& body, const std::ve
 std::optional<BlocksRead> blocks_of_rows(const Builder& b, int stage, const ir::Expr& body, const std::vector<te::Axis>& axes) {
   for (int i = 0; i < stage; ++i)
     if (takes_rows(b, i, body, axes))
-      if (const auto blocks = blocks_of_input(b, schedule::whole_body(b.all(), i), b.at(i).op.axes); blocks && blocks->from == static_cast<size_t>(blocks->axis)) return blocks;
+      if (const auto blocks = blocks_of_input(b, schedule::whole_body(b.all(), i), b.at(i).op.axes);
+          blocks && blocks->from == static_cast<size_t>(blocks->axis))
+        return blocks;
   return std::nullopt;
 }
 
@@ -206,8 +210,8 @@ int64_t last_run(const ir::Expr& body, const std::vector<te::Axis>& axes, const 
   return n;
 }
 
-/// An input in blocks, an output in rows: as many vectors along the last axes as a block has elements are made together, from whole blocks. Where the places in a
-/// row are looked up, each block is computed at its place and blocks are turned into rows afterwards.
+/// An input in blocks, an output in rows: as many vectors along the last axes as a block has elements are made together, from whole blocks. Where the places in
+/// a row are looked up, each block is computed at its place and blocks are turned into rows afterwards.
 int schedule_unblocked(Builder& b, int stage, const ir::Expr& body, const BlocksRead& blocks, const Target& target) {
   const std::vector<te::Axis> axes = b.at(stage).op.axes;
   const bool kept = is_output(b, stage) && looks_up(body, axes.back().var);
@@ -348,8 +352,50 @@ void schedule_transpose(Builder& b, int stage, const ir::Expr& body, int across,
   parallelize(b, stage, first_loops(b, stage, outer, pieces_for(target)), iterations(b.at(stage).op));
 }
 
-/// The run of neighbours along an axis, the last one that has some, that reads do not take apart: where places come from the axis divided by a number and what is left of it, that number. Vectors within such
-/// runs need no division for each element.
+/// The axis along which all that is looked up by the place along the last axis lies in memory, where nothing else strides along it; -1 if there is none.
+int axis_of_rows(const ir::Expr& body, const std::vector<te::Axis>& axes, size_t last) {
+  const std::vector<Read> reads = reads_of(body, axes);
+  for (size_t k = 0; k < last; ++k) {
+    bool found = axes[k].extent >= kFewestInRow;
+    for (const Read& r : reads) found = found && (r.strides[last] ? r.strides[k] == 0 || r.strides[k] == 1 : r.strides[k] == 1);
+    if (found) return static_cast<int>(k);
+  }
+  return -1;
+}
+
+/// Rows that are looked up, written side by side: a few whole rows are computed at a time, in vectors along them, and turned as they are written.
+int schedule_looked_up(Builder& b, int stage, size_t axis, size_t last, const Target& target) {
+  const int64_t lanes = target.lanes(b.at(stage).op.output->dtype), extent = b.at(stage).op.axes[axis].extent;
+  const int64_t block = std::min<int64_t>(lanes, kMaxBlock), vectors = std::min(kTile, (extent + block - 1) / block);
+  const int at_places = b.cache_write(stage, "local");
+  stage = at_places + 1;
+  const std::vector<ir::Var> loops = b.loops(stage);
+  const auto rows = b.split(stage, loops[axis], {vectors, block});
+  const auto columns = b.split(stage, loops[last], {block});
+  std::vector<ir::Var> outer(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(axis));
+  outer.push_back(rows[0]);
+  outer.insert(outer.end(), loops.begin() + static_cast<std::ptrdiff_t>(axis) + 1, loops.begin() + static_cast<std::ptrdiff_t>(last));
+  std::vector<ir::Var> order = outer;
+  order.insert(order.end(), loops.begin() + static_cast<std::ptrdiff_t>(last) + 1, loops.end());  // of one element
+  order.insert(order.end(), {columns[0], rows[1], rows[2], columns[1]});
+  b.reorder(stage, order);
+  b.unroll(stage, rows[2]);
+  b.vectorize(stage, columns[1]);
+  b.compute_at(at_places, stage, columns[0]);
+  whole_blocks(b, at_places, static_cast<int>(axis), block);
+  std::vector<ir::Var> places = b.loops(at_places);
+  const auto row = b.split(at_places, places[axis], {block});
+  places.erase(places.begin() + static_cast<std::ptrdiff_t>(axis));
+  places.insert(places.end(), row.begin(), row.end());
+  b.reorder(at_places, places);
+  b.unroll(at_places, row[0]);
+  b.vectorize(at_places, row[1]);
+  parallelize(b, stage, first_loops(b, stage, outer, pieces_for(target)), iterations(b.at(stage).op));
+  return stage;
+}
+
+/// The run of neighbours along an axis, the last one that has some, that reads do not take apart: where places come from the axis divided by a number and what
+/// is left of it, that number. Vectors within such runs need no division for each element.
 int64_t unbroken_run(const ir::Expr& body, const std::vector<te::Axis>& axes, const te::Axis& last) {
   int64_t run = last.extent;
   for (const Read& r : reads_of(body, axes))
@@ -407,10 +453,14 @@ int schedule_elementwise(Builder& b, int stage, const Target& target) {
   if (blocks && blocks->from < static_cast<size_t>(blocks->axis) && looks_up(body, axes.back().var)) blocks.reset();
   if (blocks && lanes > 1 && last_run(body, axes, *blocks) >= blocks->length) return schedule_unblocked(b, stage, body, *blocks, target);
   const size_t first = joined_from(body, axes);
-  if (const int across = crossing_axis(b, body, axes, static_cast<size_t>(contiguous(b.at(stage)).axis)); across >= 0 && static_cast<size_t>(across) < first && lanes > 1) {
+  if (const int across = crossing_axis(b, body, axes, static_cast<size_t>(contiguous(b.at(stage)).axis));
+      across >= 0 && static_cast<size_t>(across) < first && lanes > 1) {
     schedule_transpose(b, stage, body, across, first, target);
     return stage;
   }
+  const auto last = static_cast<size_t>(contiguous(b.at(stage)).axis);
+  if (is_output(b, stage) && looks_up(body, axes[last].var) && 2 * axes[last].extent >= lanes && lanes > 1)
+    if (const int axis = axis_of_rows(body, axes, last); axis >= 0) return schedule_looked_up(b, stage, static_cast<size_t>(axis), last, target);
   ir::Var run = outer.back();
   int64_t length = 1, rows = 1;
   for (size_t k = 0; k < axes.size(); ++k) (k < first ? rows : length) *= axes[k].extent;

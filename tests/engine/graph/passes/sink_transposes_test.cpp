@@ -3,6 +3,7 @@
 
 #include <QtTest>
 
+#include "engine/base/rng.h"
 #include "tests/engine/graph/graphs.h"
 
 using namespace tw;
@@ -75,6 +76,59 @@ class SinkTransposesTest : public QObject {
     const int x = n.input({1, 6, 6, 4}), y = conv_last(n, x, 4, 4);
     const int short_way = conv_last(n, n.op("relu", {y}), 4, 3), long_way = conv_last(n, n.op("add", {y, x}), 4, 2);
     becomes(n.finish({short_way, long_way}), "transpose conv2d relu conv2d transpose add transpose conv2d transpose transpose");
+  }
+
+  /// Dimensions that a reshape joins or takes apart lie beside each other; gates that broadcast need no move.
+  void reshapesAndOperandsInPlace() {
+    Net n;
+    const int apart = n.op("reshape", {turn(n, n.input({2, 6, 4}), {0, 2, 1})}, Attrs{{{"shape", Dims{2, 4, 1, 2, 3}}}});
+    const int gated = n.op("mul", {apart, n.input({2, 1, 1, 2, 3})});
+    const int joined = n.op("reshape", {gated}, Attrs{{{"shape", Dims{1, 2, 4, 6}}}});
+    becomes(n.finish({n.op("reduce_sum", {joined}, Attrs{{{"axes", Dims{3}}, {"keepdims", int64_t{0}}}})}), "reshape reshape mul reshape reduce_sum");
+  }
+
+  /// Its mean is along the last dimension, as rules know it.
+  void normalisationsStay() {
+    Net n;
+    const int x = turn(n, n.input({2, 6, 4}), {0, 2, 1});
+    const int mean = n.op("reduce_mean", {x}, Attrs{{{"axes", Dims{-1}}, {"keepdims", int64_t{1}}}});
+    becomes(n.finish({turn(n, n.op("sub", {x, mean}), {0, 2, 1})}), "transpose reduce_mean sub transpose");
+  }
+
+  void reshapesAcrossTheOrder() {
+    Net n;
+    const int x = n.op("neg", {turn(n, n.input({2, 6, 4}), {0, 2, 1})});
+    const Graph g = n.finish({n.op("reshape", {x}, Attrs{{{"shape", Dims{6, 8}}}})});
+    const Graph sunk = with_sunk_transposes(g).value();
+    QCOMPARE(tw::graph::testing::operators_of(sunk), "neg transpose reshape");
+    QCOMPARE(tw::graph::testing::what_differs(g, sunk), "");
+  }
+
+  void randomReshapes() {
+    Rng rng(1);
+    int behind = 0, before = 0;
+    for (int k = 0; k < 1000; ++k) {
+      Dims in, perm, out;
+      int64_t elements = 1;
+      for (int64_t d = 0; d < rng.range(1, 4); ++d) {
+        in.push_back(std::array<int64_t, 5>{1, 2, 3, 4, 6}[static_cast<size_t>(rng.range(0, 4))]);
+        perm.insert(perm.begin() + rng.range(0, d), d);
+        elements *= in.back();
+      }
+      for (int64_t left = elements; left > 1;) {
+        int64_t factor = rng.range(1, left);
+        while (left % factor != 0) --factor;
+        out.push_back(factor);
+        left /= factor;
+      }
+      Net n;
+      const Graph g = n.finish({n.op("reshape", {turn(n, n.input(in), perm)}, Attrs{{{"shape", out}}})});
+      const Graph sunk = with_sunk_transposes(g).value();
+      const std::string differs = tw::graph::testing::what_differs(g, sunk);
+      QVERIFY2(differs.empty(), (print(g, 0) + print(sunk, 0) + differs).c_str());
+      (tw::graph::testing::operators_of(sunk) == "transpose reshape" ? before : behind) += 1;
+    }
+    QVERIFY2(behind > 100 && before > 100, qPrintable(QString("%1 behind, %2 before").arg(behind).arg(before)));
   }
 
   void nothingToGain() {
