@@ -397,12 +397,16 @@ class RandomGraph {
     std::vector<int> inputs = {x.value, weight(t.dtype, {out, channels / groups, kernel, kernel})};
     if (chance(30)) inputs.push_back(weight(t.dtype, {out}));
     const int64_t pad = chance(50) ? kernel / 2 : 0;
-    if (groups == 1 && chance(20)) {
-      apply("conv2d_transpose", {x.value, weight(t.dtype, {channels, out, kernel, kernel})}, false, with({{"strides", Dims(2, rng_.range(1, 2))}}));
+    if (chance(20)) {
+      const Dims strides{rng_.range(1, 3), rng_.range(1, 2)}, extra{rng_.range(0, strides[0] - 1), rng_.range(0, strides[1] - 1)};
+      const int64_t parts = groups > 1 && channels % 2 == 0 ? channels / rng_.range(1, 2) : groups;
+      inputs[1] = weight(t.dtype, {channels, rng_.range(1, 3), kernel, kernel});
+      if (inputs.size() > 2) inputs[2] = weight(t.dtype, {parts * type(inputs[1]).shape[1]});
+      apply("conv2d_transpose", inputs, false, with({{"strides", strides}, {"output_padding", extra}, {"pads", Dims{pad, 0, 0, pad}}, {"groups", parts}}));
       return;
     }
     const int64_t dilation =
-        kernel > 1 && pad > 0 && chance(60) ? rng_.range(t.shape[2] - 1, t.shape[2] + 1) : 1;  // whose outer taps meet little or nothing but padding
+        kernel > 1 && pad > 0 && chance(80) ? rng_.range(t.shape[2] - 1, t.shape[2] + 1) : 1;  // whose outer taps meet little or nothing but padding
     apply("conv2d", inputs, false,
           with({{"pads", Dims(4, pad * dilation)}, {"strides", Dims(2, rng_.range(1, 2))}, {"dilations", Dims(2, dilation)}, {"groups", groups}}));
   }

@@ -58,6 +58,62 @@ Expected<Outcome> several_results_of_each_channel(Site& s) {
   return Outcome(each);
 }
 
+/// A transposed convolution in groups is a convolution in groups with as many results for each channel as a stride has places, which are put between each
+/// other: schedules of convolutions know groups. Along one dimension, place q * s + p of the result is the sum over t of x[q - t] * weight[p + t * s].
+Expected<Outcome> transposed_convolution_in_groups(Site& s) {
+  const HostArray* weight = s.constant(s.input(1));
+  const bool biased = s.draft().inputs.size() > 2 && s.input(2) >= 0;
+  if (s.target().gpu || !weight || (biased && !s.constant(s.input(2)))) return nothing();
+  const Dims x = s.type(s.input(0)).shape, w = weight->shape, y = s.result().shape;
+  const size_t spatial = x.size() - 2;
+  const Attrs a = s.draft().attrs;
+  const int64_t groups = a.integer("groups", 1), in = x[1] / groups, out = w[1];
+  const bool by_channel = in == 1 && out == 1;
+  const Dims strides = a.integers("strides", Dims(spatial, 1)), pads = a.integers("pads", Dims(2 * spatial, 0));
+  if (groups == 1 || by_channel || !all_are(a.integers("dilations", Dims(spatial, 1)), 1) || product(x) == 0 || product(y) == 0) return nothing();
+  Dims kernel{y[1] * product(strides), in}, padding(2 * spatial), apart{x[0], y[1]}, between{0, 1}, together{x[0], y[1]}, starts{0, 0};
+  apart.insert(apart.end(), strides.begin(), strides.end());
+  for (size_t d = 0; d < spatial; ++d) {
+    const int64_t taps = (w[d + 2] + strides[d] - 1) / strides[d], places = x[d + 2] + taps - 1;
+    if (pads[d] + y[d + 2] > places * strides[d]) return nothing();
+    kernel.push_back(taps);
+    padding[d] = padding[d + spatial] = taps - 1;
+    apart.push_back(places);
+    between.insert(between.end(), {static_cast<int64_t>(2 + spatial + d), static_cast<int64_t>(2 + d)});
+    together.push_back(places * strides[d]);
+    starts.push_back(pads[d]);
+  }
+  HostArray turned = HostArray::make(weight->dtype, kernel);
+  Dims at(kernel.size());
+  for (int64_t i = 0; i < turned.num_elements(); ++i) {
+    int64_t left = i;
+    for (size_t d = kernel.size(); d-- > 0; left /= kernel[d]) at[d] = left % kernel[d];
+    int64_t from = at[0] / product(strides) / out * in + at[1], phase = at[0] % product(strides);  // the data's channel
+    from = from * out + at[0] / product(strides) % out;
+    bool exists = true;
+    for (size_t d = 0; d < spatial; ++d) {
+      const int64_t within = phase / product(Dims(strides.begin() + static_cast<std::ptrdiff_t>(d) + 1, strides.end())) % strides[d];
+      const int64_t tap = within + (kernel[d + 2] - 1 - at[d + 2]) * strides[d];
+      exists = exists && tap < w[d + 2];
+      from = from * w[d + 2] + tap;
+    }
+    if (exists) turned.set(i, weight->get(from));
+  }
+  Draft conv{s.draft().op.substr(0, s.draft().op.find('_')), {s.input(0), s.add_constant(std::move(turned))}, {}};
+  if (biased) {
+    const HostArray* bias = s.constant(s.input(2));
+    HostArray repeated = HostArray::make(bias->dtype, {kernel[0]});
+    for (int64_t i = 0; i < kernel[0]; ++i) repeated.set(i, bias->get(i / product(strides)));
+    conv.inputs.push_back(s.add_constant(std::move(repeated)));
+  }
+  conv.attrs = Attrs{{{"groups", groups}, {"pads", padding}}};
+  TW_TRY(const int results, s.add_node(conv, ".convolution"));
+  TW_TRY(const int parts, s.reshaped(results, apart, ".apart"));
+  TW_TRY(const int interleaved, s.add_node({"transpose", {parts}, Attrs{{{"perm", between}}}}, ".interleaved"));
+  TW_TRY(const int whole, s.reshaped(interleaved, together, ".together"));
+  return Outcome(Draft{"slice", {whole}, Attrs{{{"starts", starts}, {"sizes", y}, {"steps", Dims(y.size(), 1)}}}});
+}
+
 }  // namespace
 
 std::span<const Rule> convolutions() {
@@ -66,6 +122,8 @@ std::span<const Rule> convolutions() {
            "On processors, a convolution of single pixels whose weights are computed is a product of matrices"},
       Rule{"conv1d conv2d conv3d", several_results_of_each_channel,
            "On processors, a depthwise convolution with several results of each channel repeats the channels"},
+      Rule{"conv1d_transpose conv2d_transpose conv3d_transpose", transposed_convolution_in_groups,
+           "On processors, a transposed convolution in groups is a convolution in groups whose results are put between each other"},
   };
   return kRules;
 }
