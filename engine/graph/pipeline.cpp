@@ -38,7 +38,7 @@ std::span<const Pass> passes() {
       // Before constants are folded: weights are transposed once and for all.
       Pass{"einsum_to_matmul", einsum_to_matmul,
            "Einstein sums of two operands that are products of matrices become such, with transpositions around them, so that everything that knows products "
-           "knows them: layers with packed weights, attention, templates.",
+           "knows them: layers with packed weights, attention, templates. Those of more operands take two at a time.",
            "Canonical matrix products, as XLA's dot decomposition does"},
       // Early: it makes the constant arithmetic that the folding passes work on.
       Pass{"simplify_inference", simplify_inference,

@@ -96,6 +96,11 @@ class Canonicalizer {
         return true;
       }
       if (exponent == 2.0) return write(n, "square", {x});
+      if (exponent == 0.5) return write(n, "sqrt", {x});
+      if (exponent == -0.5) {
+        TW_TRY(const std::vector<int> root, rewrite_.builder().node("sqrt", {x}, {}, n.name + ".sqrt"));
+        return write(n, "reciprocal", {root[0]});
+      }
       if (exponent == 3.0) {
         TW_TRY(const std::vector<int> squared, rewrite_.builder().node("square", {x}, {}, n.name + ".square"));
         return write(n, "mul", {squared[0], x});

@@ -34,9 +34,10 @@ class CanonicalizeTest : public QObject {
     const int i = n.b.input("i", {kInt8, {4}}), u = n.b.input("u", {kUInt8, {4}});
     const Graph g = n.finish({n.op("greater", {x, y}), n.op("greater_equal", {x, y}), n.op("sub", {x, n.weight({3})}), n.op("div", {x, scalar(n, kFloat32, 3)}),
                               n.op("pow", {x, scalar(n, kFloat32, 2)}), n.op("pow", {x, scalar(n, kFloat32, 3)}), n.op("sub", {i, scalar(n, kInt8, -128)}),
-                              n.op("sub", {u, scalar(n, kUInt8, 1)})});
+                              n.op("sub", {u, scalar(n, kUInt8, 1)}), n.op("pow", {n.op("exp", {x}), scalar(n, kFloat32, 0.5)}),
+                              n.op("pow", {n.op("exp", {y}), scalar(n, kFloat32, -0.5)})});
     const Graph f = run(g);
-    QCOMPARE(tw::graph::testing::operators_of(f), std::string("less less_equal add mul square square mul add add"));
+    QCOMPARE(tw::graph::testing::operators_of(f), std::string("less less_equal add mul square square mul add add exp sqrt exp sqrt reciprocal"));
     QCOMPARE(tw::graph::testing::what_differs(g, f, 1e-6), std::string());
   }
 

@@ -19,21 +19,50 @@ class EinsumToMatmulTest : public QObject {
     QTest::addColumn<QString>("equation");
     QTest::addColumn<QString>("operators");
     // Every letter has an extent of its own.
-    QTest::newRow("product") << "ij,jk->ik" << "matmul";
-    QTest::newRow("scores") << "bhid,bhjd->bhij" << "transpose matmul";
-    QTest::newRow("heads in the middle") << "bihd,bjhd->bhij" << "transpose transpose matmul";
-    QTest::newRow("heads back") << "bhij,bjhd->bihd" << "transpose matmul transpose";
-    QTest::newRow("several sums") << "abij,ijk->abk" << "reshape reshape matmul reshape";
-    QTest::newRow("rows of the second") << "jd,id->ij" << "transpose matmul";
-    QTest::newRow("rest is implied") << "ji,ik" << "matmul";
-    QTest::newRow("a large result in another order") << "bhi,bjd->hjid" << "einsum";
-    QTest::newRow("outer product") << "i,j->ij" << "einsum";
-    QTest::newRow("rows by rows") << "bij,bij->bi" << "einsum";
-    QTest::newRow("one vector") << "bij,bj->bi" << "einsum";
-    QTest::newRow("diagonal") << "iij,jk->ik" << "einsum";
-    QTest::newRow("summed alone") << "ijk,jm->im" << "einsum";
-    QTest::newRow("ellipsis") << "...ij,...jk->...ik" << "einsum";
-    QTest::newRow("three") << "ij,jk,km->im" << "einsum";
+    QTest::newRow("product") << "ij,jk->ik"
+                             << "matmul";
+    QTest::newRow("scores") << "bhid,bhjd->bhij"
+                            << "transpose matmul";
+    QTest::newRow("heads in the middle") << "bihd,bjhd->bhij"
+                                         << "transpose transpose matmul";
+    QTest::newRow("heads back") << "bhij,bjhd->bihd"
+                                << "transpose matmul transpose";
+    QTest::newRow("several sums") << "abij,ijk->abk"
+                                  << "reshape reshape matmul reshape";
+    QTest::newRow("rows of the second") << "jd,id->ij"
+                                        << "transpose matmul";
+    QTest::newRow("rest is implied") << "ji,ik"
+                                     << "matmul";
+    QTest::newRow("a large result in another order") << "bhi,bjd->hjid"
+                                                     << "einsum";
+    QTest::newRow("outer product") << "i,j->ij"
+                                   << "reshape reshape mul";
+    QTest::newRow("gates") << "bhij,bi->bhij"
+                           << "reshape mul";
+    QTest::newRow("gates in another order") << "bhij,ib->bhij"
+                                            << "einsum";
+    QTest::newRow("rows by rows") << "bij,bij->bi"
+                                  << "einsum";
+    QTest::newRow("one vector") << "bij,bj->bi"
+                                << "einsum";
+    QTest::newRow("diagonal") << "iij,jk->ik"
+                              << "einsum";
+    QTest::newRow("summed alone") << "ijk,jm->im"
+                                  << "einsum";
+    QTest::newRow("ellipsis") << "...ij,...jk->...ik"
+                              << "matmul";
+    QTest::newRow("ellipsis and an implied output") << "...ij,jk"
+                                                    << "reshape matmul reshape";
+    QTest::newRow("ellipses and an outer product") << "...ij,...hk->...ijhk"
+                                                   << "reshape reshape mul";
+    QTest::newRow("three") << "ij,jk,km->im"
+                           << "matmul matmul";
+    QTest::newRow("a product and a gate") << "bihd,bhjd,bih->bihj"
+                                          << "reshape mul transpose transpose matmul transpose";
+    QTest::newRow("four") << "bi,ij,jk,b->bk"
+                          << "reshape mul matmul matmul";
+    QTest::newRow("three with a diagonal") << "ij,jj,jk->ik"
+                                           << "einsum";
   }
   void rewritten() {
     QFETCH(QString, equation);
@@ -58,7 +87,8 @@ class EinsumToMatmulTest : public QObject {
     for (const bool first : {false, true}) {
       Net n;
       const int x = n.input({4, 6}), w = n.weight({3, 6, 5});
-      const Graph g = n.finish({n.op("einsum", first ? std::vector{w, x} : std::vector{x, w}, Attrs{{{"equation", std::string(first ? "edf,td->etf" : "td,edf->etf")}}})});
+      const Graph g =
+          n.finish({n.op("einsum", first ? std::vector{w, x} : std::vector{x, w}, Attrs{{{"equation", std::string(first ? "edf,td->etf" : "td,edf->etf")}}})});
       const Graph after = einsum_to_matmul(g, Target{}).value();
       QCOMPARE(tw::graph::testing::operators_of(after), std::string("transpose reshape matmul reshape transpose"));
       const Node& product = *std::find_if(after.nodes.begin(), after.nodes.end(), [](const Node& node) { return node.op == "matmul"; });
