@@ -18,6 +18,8 @@ namespace {
 
 /// Channels that images come and go with, in planes: blocks of them would have to be made first.
 constexpr int64_t kPlanes = 3;
+/// Places of a convolution's result that each of its weights is multiplied for, from which laying out computed weights is a small part of the work.
+constexpr int64_t kWorthLayingOut = 16;
 
 /// Buffers read by an op, in order of appearance.
 std::vector<const ir::BufferNode*> reads_of(const te::Op& op) {
@@ -91,6 +93,14 @@ std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::
   }
   const bool by_itself = a.turned >= 0 && a.weight == a.data;  // a product of rows with each other
   return dag.consumers(a.weight).size() == (by_itself ? 2 : 1) ? std::optional(a) : std::nullopt;
+}
+
+std::optional<Anchor> find_conv_anchor(const te::Dag& dag, std::string_view tag) {
+  if (const auto a = find_anchor(dag, tag)) return a;
+  const auto a = find_anchor(dag, tag, te::Role::activation);
+  if (!a) return std::nullopt;
+  const te::Op& op = dag.ops[static_cast<size_t>(a->reduce)];
+  return op.output->num_elements() >= kWorthLayingOut * op.output->shape[1] ? a : std::nullopt;
 }
 
 int64_t dividing_lanes(int64_t extent, const Target& target) {

@@ -28,6 +28,10 @@ struct Anchor {
 /// `turned`: the second operand is read through an op that moves its data.
 std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::Role weight = te::Role::constant, DType type = kFloat32, bool turned = false);
 
+/// The same of a convolution of float32. Its weights may be computed by the network, as those that are chosen by the image or are one themselves, if each meets
+/// enough places to be worth laying out anew each time.
+std::optional<Anchor> find_conv_anchor(const te::Dag& dag, std::string_view tag);
+
 /// Lanes of a vector along `extent` elements without a remainder: the largest power of two up to a full vector that divides them.
 int64_t dividing_lanes(int64_t extent, const Target& target);
 /// Lanes of vectors along the columns of a product: those that divide the columns, or full ones with a tail where these compute more columns at once, which is half

@@ -21,7 +21,7 @@ bool can_share_rows(const DepthwiseConv& c, const Target& target) { return targe
 }  // namespace
 
 std::optional<DepthwiseConv> find_depthwise_conv(const te::Dag& dag, const Target& target, std::string_view tag) {
-  const auto a = find_anchor(dag, tag);
+  const auto a = find_conv_anchor(dag, tag);
   if (!a) return std::nullopt;
   const te::Op& op = dag.ops[static_cast<size_t>(a->reduce)];
   DepthwiseConv c{*a, op.output->shape, {}, channel_block(op.output->shape[1], target)};

@@ -37,7 +37,7 @@ std::optional<int64_t> lanes_of(const DirectConv& c, int64_t oc, const Target& t
 }  // namespace
 
 std::optional<DirectConv> find_direct_conv(const te::Dag& dag, const Target& target, std::string_view tag, int64_t together) {
-  const auto a = find_anchor(dag, tag, te::Role::constant, together > 1 ? kInt32 : kFloat32);
+  const auto a = together > 1 ? find_anchor(dag, tag, te::Role::constant, kInt32) : find_conv_anchor(dag, tag);
   if (!a) return std::nullopt;
   const te::Op& op = dag.ops[static_cast<size_t>(a->reduce)];
   const auto groups = op.attrs.find("groups");

@@ -19,8 +19,11 @@ class DepthwiseConvTest : public QObject {
       return n.op("relu", {conv(n, x, w, stride, pad, x[1], "conv" + std::to_string(x.size() - 2) + "d")});
     };
   }
+  /// One image slides over another, channel by channel.
+  static int correlated(Net& n) { return n.op("conv2d", {n.input({1, 19, 12, 11}), n.input({19, 1, 6, 5})}, {{"groups", int64_t{19}}}); }
   static std::vector<TemplateCase> cases() {
-    return {{"depthwise_conv2d_nchwc.cpu", {"two blocks", depthwise({1, 32, 9, 11}, 3, 1, 1)}},
+    return {{"depthwise_conv2d_nchwc.cpu", {"computed weights", correlated}},
+            {"depthwise_conv2d_nchwc.cpu", {"two blocks", depthwise({1, 32, 9, 11}, 3, 1, 1)}},
             {"depthwise_conv2d_nchwc.cpu", {"strided", depthwise({1, 48, 10, 9}, 3, 2, 1)}},
             {"depthwise_conv2d_nchwc.cpu", {"5x5, the last block in part", depthwise({1, 37, 8, 7}, 5, 1, 2)}},
             {"depthwise_conv2d_nchwc.cpu", {"no padding", depthwise({1, 16, 7, 8}, 3, 1, 0)}},
@@ -36,6 +39,15 @@ class DepthwiseConvTest : public QObject {
   void keepsResults() {
     const std::string problem = problem_of_row(cases(), 12);
     QVERIFY2(problem.empty(), problem.c_str());
+  }
+  /// Computed weights that meet few places are read where they lie.
+  void computedWeights() {
+    const Target target = parse_target("llvm -mcpu=znver4").value();
+    const auto has = [&](int64_t size) {
+      const te::DagPtr dag = dag_of([&](Net& n) { return n.op("conv2d", {n.input({1, 32, size, size}), n.input({32, 1, 5, 5})}, {{"groups", int64_t{32}}}); });
+      return space::find_template(*dag, target, "depthwise_conv2d_nchwc.cpu") != nullptr;
+    };
+    QVERIFY(has(8) && !has(7));  // 4x4 and 3x3 places
   }
   /// By rule cores share blocks of channels as long as they keep all busy, else the rows of an image; never rows of several images.
   void rowsWhereBlocksAreTooFew() {

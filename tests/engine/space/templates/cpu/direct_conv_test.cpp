@@ -56,6 +56,16 @@ class DirectConvTest : public QObject {
         {"conv2d_nchwc.cpu", {"padding on one side, rows of several in a tile", dilated({1, 16, 9, 12}, {32, 16, 3, 3}, {1, 1}, {1, 1}, {0, 2, 2, 0}, "conv2d")}},
         {"conv2d_nchwc.cpu", {"lines longer than a tile, the last in part", plain({1, 16, 9, 33}, {24, 16, 5, 5}, 2, 2, 1, "conv2d")}},
         {"conv3d_nchwc.cpu", {"conv3d, last blocks in part", plain({1, 18, 3, 4, 5}, {23, 18, 3, 1, 3}, 1, 1, 1, "conv3d")}},
+        {"conv2d_nchwc.cpu",
+         {"computed weights, last blocks in part",
+          [](Net& n) {
+            return n.op("relu", {n.op("conv2d", {n.input({1, 20, 7, 9}), n.input({37, 20, 3, 3})}, {{"pads", Dims(4, 1)}})});
+          }}},
+        {"grouped_conv2d_nchwc.cpu",
+         {"computed weights of each image",
+          [](Net& n) {
+            return n.op("conv2d", {n.input({1, 32, 6, 7}), n.input({48, 16, 3, 3})}, {{"groups", int64_t{2}}});
+          }}},
         {"grouped_conv2d_nchwc.cpu", {"vectors of two or four narrow groups", plain({1, 40, 5, 6}, {40, 4, 3, 3}, 1, 1, 10, "conv2d")}},
         {"grouped_conv1d_nchwc.cpu", {"conv1d, groups of three vectors", plain({1, 96, 29}, {96, 48, 8}, 1, 4, 2, "conv1d")}},
         {"grouped_conv3d_nchwc.cpu", {"conv3d, narrow groups", plain({1, 32, 3, 4, 5}, {32, 8, 3, 3, 3}, 1, 1, 4, "conv3d")}},
