@@ -2,10 +2,12 @@
 #include "engine/codegen/index.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "engine/base/floor_div.h"
 #include "engine/base/text.h"
+#include "engine/ir/equal.h"
 #include "engine/ir/visit.h"
 
 namespace tw::codegen {
@@ -20,7 +22,6 @@ std::optional<Interval> checked(__int128 lo, __int128 hi) {
   if (lo < -kLimit || hi > kLimit) return std::nullopt;
   return Interval{static_cast<int64_t>(lo), static_cast<int64_t>(hi)};
 }
-
 
 /// Adds factor * e to the sum.
 void add_linear(LinearIndex& sum, const Expr& e, int64_t factor) {
@@ -107,6 +108,25 @@ std::optional<Interval> interval_of(const Expr& e, const Ranges& ranges) {
         return checked(__int128{base->lo} + span->lo, __int128{base->hi} + span->hi);
       },
       [](const auto&) -> R { return std::nullopt; });
+}
+
+bool fits_half(const Expr& e) {
+  if (const auto* cast = ir::as<ir::CastNode>(e)) return cast->value->dtype.element() == kInt32;
+  if (const auto* same = ir::as<ir::BroadcastNode>(e)) return fits_half(same->value);
+  if (const auto v = ir::as_int(e)) return *v >= std::numeric_limits<int32_t>::min() && *v <= std::numeric_limits<int32_t>::max();
+  if (const auto* s = ir::as<ir::SelectNode>(e)) {
+    if (fits_half(s->if_true) && fits_half(s->if_false)) return true;
+    // What counts from the end where it is negative: x < 0 ? x + n : x.
+    const auto *less = ir::as<ir::BinaryNode>(s->cond), *sum = ir::as<ir::BinaryNode>(s->if_true);
+    const auto constant = [](const Expr& c) {
+      const auto* same = ir::as<ir::BroadcastNode>(c);
+      return ir::as_int(same ? same->value : c);
+    };
+    return less && less->op == BinaryOp::lt && constant(less->b) == 0 && sum && sum->op == BinaryOp::add && ir::structural_equal(less->a, sum->a) &&
+           constant(sum->b).value_or(-1) >= 0 && fits_half(sum->a) && fits_half(sum->b) && fits_half(s->if_false);
+  }
+  const auto* n = ir::as<ir::BinaryNode>(e);
+  return n && (n->op == BinaryOp::min || n->op == BinaryOp::max) && fits_half(n->a) && fits_half(n->b);
 }
 
 std::optional<bool> decided(const Expr& cond, const Ranges& ranges) {

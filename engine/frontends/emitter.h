@@ -69,7 +69,7 @@ struct Term {
   Term with(const char* op, double b) const { return {n, n->with_scalar(op, v, b)}; }
   Term apply(const char* op) const { return {n, n->emit(op, {v})}; }
   Term clipped(double low, double high) const { return {n, n->emit("clip", {v}, attrs({{"min", low}, {"max", high}}))}; }
-  Term integer() const { return {n, n->cast(v, kInt64)}; }
+  Term integer() const { return {n, n->cast(v, kInt32)}; }
 };
 inline Term operator+(const Term& a, const Term& b) { return a.with("add", b); }
 inline Term operator-(const Term& a, const Term& b) { return a.with("sub", b); }

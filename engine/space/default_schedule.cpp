@@ -17,12 +17,26 @@ constexpr int64_t kMaxRepeats = 16;
 
 int64_t elements(const te::Op& op) { return op.output->num_elements(); }
 
+/// Whether a stage only moves elements that are fetched one by one: each where a table says, and too few beside each other to be read together.
+bool fetched_singly(const te::Dag& dag, int i) {
+  const te::Op& op = dag.ops[static_cast<size_t>(i)];
+  if (!ir::as<ir::LoadNode>(*op.body) || op.axes.empty() || op.axes.back().extent >= rules::kFewestInRow) return false;
+  bool singly = true;
+  for (const int reader : dag.consumers(i))
+    ir::walk(*dag.ops[static_cast<size_t>(reader)].body, [&](const ir::Expr& e) {
+      const auto* l = ir::as<ir::LoadNode>(e);
+      if (l && l->buffer.get() == op.output.get()) singly = singly && rules::worked_out(*l);
+    });
+  return singly;
+}
+
 /// Whether a stage disappears into its reader.
 bool inlines(const te::Dag& dag, int i) {
   const te::Op& op = dag.ops[static_cast<size_t>(i)];
   if (op.is_placeholder() || op.reducer != te::Reducer::none) return false;
   if (std::find(dag.outputs.begin(), dag.outputs.end(), i) != dag.outputs.end()) return false;
   const std::vector<int> readers = dag.consumers(i);
+  if (fetched_singly(dag, i)) return true;
   if (readers.size() != 1) return false;
   bool costly = false;
   ir::walk(*op.body, [&](const ir::Expr& e) {
@@ -103,6 +117,10 @@ Expected<schedule::Schedule> schedule_for_cores(const te::DagPtr& dag, const Tar
   std::vector<const ir::BufferNode*> done;
   if (b.ok()) done = rules::schedule_scatters(b, target);
   if (b.ok() && done.empty()) done = rules::split_reductions(b, target, how);
+  if (used == Rules::all && b.ok() && done.empty()) {
+    done = rules::schedule_lookups(b, target);
+    if (b.outputs().size() == 1 && std::find(done.begin(), done.end(), b.at(b.outputs().front()).op.output.get()) != done.end()) return std::move(b).finish();
+  }
   if (used == Rules::all && b.ok() && rules::schedule_blocks(b, target, how)) return std::move(b).finish();
   if (used != Rules::without_tiles && b.ok() && rules::schedule_rows(b, target, how, done)) return std::move(b).finish();
   for (int i = 0; b.ok() && i < b.num_stages(); ++i) {

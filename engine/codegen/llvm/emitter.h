@@ -106,6 +106,8 @@ class FuncEmitter {
   size_t loop_of(const ir::Expr& e) const;
   int depth_of(const ir::Expr& e) const;
   llvm::Value* addresses(const Place& p, int lanes);
+  /// The low 32 bits of an index, in which sums and products need no others.
+  llvm::Value* low_half(const ir::Expr& e);
   llvm::Value* load(const ir::LoadNode& n);
   llvm::Value* load_scalar(const Place& p, const ir::Expr& index);
   void fetch_ahead(const Place& p);

@@ -131,9 +131,27 @@ Value* FuncEmitter::address(const Place& p, const Expr& at) {
 }
 
 /// One pointer per lane. A ramp keeps its scalar base in the address, so that the hardware adds constant offsets.
+Value* FuncEmitter::low_half(const Expr& e) {
+  if (const auto* cast = ir::as<ir::CastNode>(e); cast && cast->value->dtype.element() == kInt32) return index(cast->value);
+  if (const auto* n = ir::as<ir::BinaryNode>(e)) {
+    if (n->op == ir::BinaryOp::add) return b_.CreateAdd(low_half(n->a), low_half(n->b));
+    if (n->op == ir::BinaryOp::sub) return b_.CreateSub(low_half(n->a), low_half(n->b));
+    if (n->op == ir::BinaryOp::mul) return b_.CreateMul(low_half(n->a), low_half(n->b));
+    const bool min = n->op == ir::BinaryOp::min;
+    if ((min || n->op == ir::BinaryOp::max) && fits_half(n->a) && fits_half(n->b))
+      return b_.CreateBinaryIntrinsic(min ? llvm::Intrinsic::smin : llvm::Intrinsic::smax, low_half(n->a), low_half(n->b));
+  }
+  if (const auto* s = ir::as<ir::SelectNode>(e))
+    if (const auto* less = ir::as<ir::BinaryNode>(s->cond); less && less->op == ir::BinaryOp::lt && fits_half(less->a) && fits_half(less->b))
+      return b_.CreateSelect(b_.CreateICmpSLT(low_half(less->a), low_half(less->b)), low_half(s->if_true), low_half(s->if_false));
+  Value* whole = index(e);
+  return b_.CreateTrunc(whole, whole->getType()->getWithNewBitWidth(32));
+}
+
 Value* FuncEmitter::addresses(const Place& p, int lanes) {
   const auto stride = p.ramp ? ir::as_int(p.ramp->stride) : std::nullopt;
-  if (!stride) return b_.CreateGEP(p.element, p.pointer, index(p.index));
+  // Of places in arrays of less than 2^31 elements the low half says all, and twice as many fit a vector.
+  if (!stride) return b_.CreateGEP(p.element, p.pointer, p.buffer->num_elements() < (int64_t{1} << 31) ? low_half(p.index) : index(p.index));
   std::vector<llvm::Constant*> offsets;
   for (int i = 0; i < lanes; ++i) offsets.push_back(b_.getInt64(static_cast<uint64_t>(i * *stride)));
   return b_.CreateGEP(p.element, address(p, p.ramp->base), llvm::ConstantVector::get(offsets));

@@ -48,10 +48,24 @@ llvm::Value* double_to_odd_float(Builder& b, llvm::Value* v) {
   return b.CreateBitCast(b.CreateSelect(b.CreateFCmpUNE(back, v), odd, bits), f32);
 }
 
-/// Numbers out of range become the nearest of the range, no number 0. LLVM takes vectors apart for its own saturating conversions; where int32 holds all results, limits
-/// before the conversion do the same.
+/// Vectors to int32 or int64, whose largest number the float may not have: it is put where numbers reach the one behind it.
+llvm::Value* float_to_wide_int(Builder& b, DType to, llvm::Value* v) {
+  llvm::Type* type = value_type(b.getContext(), to);
+  const double behind = std::ldexp(1.0, to.bits - 1), digits = v->getType()->getScalarType()->isFloatTy() ? 24 : 53;
+  const auto constant = [&](double c) { return llvm::ConstantFP::get(v->getType(), c); };
+  llvm::Value* number = b.CreateSelect(b.CreateFCmpUNO(v, v), constant(0), v);
+  number = b.CreateSelect(b.CreateFCmpOGT(number, constant(-behind)), number, constant(-behind));
+  const double last = to.bits <= digits ? behind - 1 : behind - std::ldexp(1.0, to.bits - 1 - static_cast<int>(digits));
+  llvm::Value* converted = b.CreateFPToSI(b.CreateSelect(b.CreateFCmpOLT(number, constant(last)), number, constant(last)), type);
+  return b.CreateSelect(b.CreateFCmpOGE(number, constant(behind)), llvm::ConstantInt::get(type, llvm::APInt::getSignedMaxValue(static_cast<unsigned>(to.bits))),
+                        converted);
+}
+
+/// Numbers out of range become the nearest of the range, no number 0. LLVM takes vectors apart for its own saturating conversions; limits before the conversion
+/// do the same.
 llvm::Value* float_to_int(Builder& b, DType to, llvm::Value* v) {
   llvm::Type* type = value_type(b.getContext(), to);
+  if (to.bits >= 32 && to.is_signed() && v->getType()->isVectorTy()) return float_to_wide_int(b, to, v);
   if (to.bits >= 32) return b.CreateIntrinsic(to.is_signed() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat, {type, v->getType()}, {v});
   const double low = to.is_signed() ? -std::ldexp(1.0, to.bits - 1) : 0, high = std::ldexp(1.0, to.bits - (to.is_signed() ? 1 : 0)) - 1;
   llvm::Value* zero = llvm::Constant::getNullValue(v->getType());

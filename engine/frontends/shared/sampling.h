@@ -8,7 +8,7 @@ namespace tw::frontends {
 
 /// One element that a result is made of, along one dimension: its place and its share.
 struct Tap {
-  Term index;   ///< int64, inside of the data
+  Term index;   ///< int32, inside of the data
   Term weight;  ///< float
 };
 

@@ -40,6 +40,31 @@ bool computes_with(const ir::Expr& body, const ir::VarNode* var) {
   return found;
 }
 
+bool worked_out(const ir::LoadNode& load) {
+  bool found = false;
+  for (const ir::Expr& index : load.indices) ir::walk(index, [&](const ir::Expr& x) { found = found || ir::as<ir::LoadNode>(x) != nullptr; });
+  return found;
+}
+
+bool looked_up(const ir::LoadNode& load, const ir::Var& axis) {
+  bool found = false;
+  for (const ir::Expr& index : load.indices)
+    ir::walk(index, [&](const ir::Expr& i) {
+      const auto* table = ir::as<ir::LoadNode>(i);
+      found = found || (table && std::any_of(table->indices.begin(), table->indices.end(), [&](const ir::Expr& at) { return ir::uses_var(at, axis.get()); }));
+    });
+  return found;
+}
+
+bool looks_up(const ir::Expr& body, const ir::Var& axis) {
+  bool found = false;
+  ir::walk(body, [&](const ir::Expr& e) {
+    const auto* l = ir::as<ir::LoadNode>(e);
+    found = found || (l && looked_up(*l, axis));
+  });
+  return found;
+}
+
 size_t joined_from(const ir::Expr& body, const std::vector<te::Axis>& axes) {
   if (axes.empty()) return 0;
   const std::vector<Read> reads = reads_of(body, axes);

@@ -21,6 +21,15 @@ std::vector<Read> reads_of(const ir::Expr& body, const std::vector<te::Axis>& ax
 /// Whether the expression uses the variable outside of the indices of its reads.
 bool computes_with(const ir::Expr& body, const ir::VarNode* var);
 
+/// Elements of a row that is worth being read whole where it is looked up, at least: fewer are fetched one by one as fast.
+inline constexpr int64_t kFewestInRow = 4;
+/// Whether an element is read at a place that is read itself.
+bool worked_out(const ir::LoadNode& load);
+/// Whether an element is read where a table says by its place along an axis: each lane of a vector along it would be fetched by itself.
+bool looked_up(const ir::LoadNode& load, const ir::Var& axis);
+/// Whether an expression reads any such element.
+bool looks_up(const ir::Expr& body, const ir::Var& axis);
+
 /// First axis of the longest run of last axes that may be walked as one: each read steps through them as through one dimension, and nothing is computed from
 /// their positions. The last one with more than one element if it is left alone, those of one element behind it being walked along; 0 for no axes.
 size_t joined_from(const ir::Expr& body, const std::vector<te::Axis>& axes);

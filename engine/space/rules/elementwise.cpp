@@ -63,8 +63,6 @@ constexpr int64_t kMaxBlock = 16;
 constexpr int64_t kTile = 4;
 /// Ways of level-2 caches.
 constexpr int64_t kWays = 16;
-/// Elements of a row that is worth being read whole where it is looked up, at least: fewer are fetched one by one as fast.
-constexpr int64_t kFewestInRow = 4;
 
 /// The longest distance in memory between neighbours along the last axis.
 int64_t stride_of_last(const ir::Expr& body, const std::vector<te::Axis>& axes) {
@@ -130,26 +128,6 @@ std::optional<BlocksRead> blocks_of_input(const Builder& b, const ir::Expr& body
       counted->length = length;
       found = counted;
     }
-  });
-  return found;
-}
-
-/// Whether an element is read where a table says by its place along an axis: each lane of a vector along it would be fetched by itself.
-bool looked_up(const ir::LoadNode& load, const ir::Var& axis) {
-  bool found = false;
-  for (const ir::Expr& index : load.indices)
-    ir::walk(index, [&](const ir::Expr& i) {
-      const auto* table = ir::as<ir::LoadNode>(i);
-      found = found || (table && std::any_of(table->indices.begin(), table->indices.end(), [&](const ir::Expr& at) { return ir::uses_var(at, axis.get()); }));
-    });
-  return found;
-}
-
-bool looks_up(const ir::Expr& body, const ir::Var& axis) {
-  bool found = false;
-  ir::walk(body, [&](const ir::Expr& e) {
-    const auto* l = ir::as<ir::LoadNode>(e);
-    found = found || (l && looked_up(*l, axis));
   });
   return found;
 }
@@ -352,48 +330,6 @@ void schedule_transpose(Builder& b, int stage, const ir::Expr& body, int across,
   parallelize(b, stage, first_loops(b, stage, outer, pieces_for(target)), iterations(b.at(stage).op));
 }
 
-/// The axis along which all that is looked up by the place along the last axis lies in memory, where nothing else strides along it; -1 if there is none.
-int axis_of_rows(const ir::Expr& body, const std::vector<te::Axis>& axes, size_t last) {
-  const std::vector<Read> reads = reads_of(body, axes);
-  for (size_t k = 0; k < last; ++k) {
-    bool found = axes[k].extent >= kFewestInRow;
-    for (const Read& r : reads) found = found && (r.strides[last] ? r.strides[k] == 0 || r.strides[k] == 1 : r.strides[k] == 1);
-    if (found) return static_cast<int>(k);
-  }
-  return -1;
-}
-
-/// Rows that are looked up, written side by side: a few whole rows are computed at a time, in vectors along them, and turned as they are written.
-int schedule_looked_up(Builder& b, int stage, size_t axis, size_t last, const Target& target) {
-  const int64_t lanes = target.lanes(b.at(stage).op.output->dtype), extent = b.at(stage).op.axes[axis].extent;
-  const int64_t block = std::min<int64_t>(lanes, kMaxBlock), vectors = std::min(kTile, (extent + block - 1) / block);
-  const int at_places = b.cache_write(stage, "local");
-  stage = at_places + 1;
-  const std::vector<ir::Var> loops = b.loops(stage);
-  const auto rows = b.split(stage, loops[axis], {vectors, block});
-  const auto columns = b.split(stage, loops[last], {block});
-  std::vector<ir::Var> outer(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(axis));
-  outer.push_back(rows[0]);
-  outer.insert(outer.end(), loops.begin() + static_cast<std::ptrdiff_t>(axis) + 1, loops.begin() + static_cast<std::ptrdiff_t>(last));
-  std::vector<ir::Var> order = outer;
-  order.insert(order.end(), loops.begin() + static_cast<std::ptrdiff_t>(last) + 1, loops.end());  // of one element
-  order.insert(order.end(), {columns[0], rows[1], rows[2], columns[1]});
-  b.reorder(stage, order);
-  b.unroll(stage, rows[2]);
-  b.vectorize(stage, columns[1]);
-  b.compute_at(at_places, stage, columns[0]);
-  whole_blocks(b, at_places, static_cast<int>(axis), block);
-  std::vector<ir::Var> places = b.loops(at_places);
-  const auto row = b.split(at_places, places[axis], {block});
-  places.erase(places.begin() + static_cast<std::ptrdiff_t>(axis));
-  places.insert(places.end(), row.begin(), row.end());
-  b.reorder(at_places, places);
-  b.unroll(at_places, row[0]);
-  b.vectorize(at_places, row[1]);
-  parallelize(b, stage, first_loops(b, stage, outer, pieces_for(target)), iterations(b.at(stage).op));
-  return stage;
-}
-
 /// The run of neighbours along an axis, the last one that has some, that reads do not take apart: where places come from the axis divided by a number and what
 /// is left of it, that number. Vectors within such runs need no division for each element.
 int64_t unbroken_run(const ir::Expr& body, const std::vector<te::Axis>& axes, const te::Axis& last) {
@@ -458,9 +394,6 @@ int schedule_elementwise(Builder& b, int stage, const Target& target) {
     schedule_transpose(b, stage, body, across, first, target);
     return stage;
   }
-  const auto last = static_cast<size_t>(contiguous(b.at(stage)).axis);
-  if (is_output(b, stage) && looks_up(body, axes[last].var) && 2 * axes[last].extent >= lanes && lanes > 1)
-    if (const int axis = axis_of_rows(body, axes, last); axis >= 0) return schedule_looked_up(b, stage, static_cast<size_t>(axis), last, target);
   ir::Var run = outer.back();
   int64_t length = 1, rows = 1;
   for (size_t k = 0; k < axes.size(); ++k) (k < first ? rows : length) *= axes[k].extent;

@@ -72,6 +72,11 @@ std::vector<const ir::BufferNode*> split_reductions(schedule::Builder& b, const 
 /// place. Returns the arrays of those that are scheduled.
 std::vector<const ir::BufferNode*> schedule_scatters(schedule::Builder& b, const Target& target);
 
+/// What a kernel's result looks up at places that other stages of it work out, as samples of an image: it comes first, as a whole. Where rows of it lie beside
+/// each other they are read whole, a few at a time with the stages that work out their places, and turned as they are written: the output then is scheduled too.
+/// Returns the arrays of the stages that are scheduled.
+std::vector<const ir::BufferNode*> schedule_lookups(schedule::Builder& b, const Target& target);
+
 /// A reduction, and what is computed from its results one by one, with operands in blocks of one length along one axis, and so the output, or its last axis
 /// is that one: pools of images in blocks of channels, and their means. The vectors are the blocks. False, with nothing changed, for others.
 bool schedule_blocks(schedule::Builder& b, const Target& target, const Choices& how);

@@ -96,6 +96,17 @@ class IndexTest : public QObject {
     QVERIFY(decided_conditions > 100);
   }
 
+  void whatFitsHalfOfTheBits() {
+    const Expr stored = ir::cast(ir::kIndex, ir::to_expr(ir::make_var("s", kInt32))), wide = ir::to_expr(ir::make_var("w")), zero = ir::index(0);
+    const auto from_end = [&](const Expr& x, int64_t n) { return ir::select(x < zero, x + n, x); };
+    QVERIFY(fits_half(stored));
+    QVERIFY(fits_half(ir::index(INT32_MAX)) && !fits_half(ir::index(int64_t{INT32_MAX} + 1)));
+    QVERIFY(!fits_half(stored + 1) && !fits_half(wide));
+    QVERIFY(fits_half(ir::min(ir::max(from_end(stored, 128), zero), ir::index(127))));
+    QVERIFY(!fits_half(from_end(stored, -1)) && !fits_half(from_end(wide, 128)) && !fits_half(ir::select(zero < stored, stored + 128, stored)));
+    QVERIFY(!fits_half(ir::select(wide < zero, stored + 128, stored)) && !fits_half(ir::min(stored, wide)));
+  }
+
   void narrowing() {
     const ir::Var v = ir::make_var("v");
     const auto after = [&](const Expr& cond, bool holds) {

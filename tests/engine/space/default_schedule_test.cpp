@@ -67,14 +67,6 @@ Make resized(Dims shape, int64_t height, int64_t width, int64_t taps) {
   };
 }
 
-/// Images at places that a table names, each weighted.
-Make sampled(int64_t channels, int64_t height, int64_t width) {
-  return [=](Net& n) {
-    const int rows = n.op("gather_nd", {n.input({2, 7, 6, channels}), n.input({2, height, width, 2}, kInt64)}, {{"batch_dims", int64_t{1}}});
-    return n.op("transpose", {n.op("mul", {rows, n.input({2, height, width, 1})})}, {{"perm", Dims{0, 3, 1, 2}}});
-  };
-}
-
 std::vector<Case> cases() {
   std::vector<Case> all{
       // Points of templates.
@@ -378,10 +370,6 @@ std::vector<Case> cases() {
        {"a long group normalised in rows", image_norm({1, 24, 48, 160}, 1)},
        {"resized", resized({1, 3, 9, 37}, 7, 45, 2)},
        {"resized, few columns", resized({2, 5, 6, 3}, 9, 5, 4)},
-       {"sampled", sampled(5, 6, 19)},
-       {"sampled, many channels", sampled(90, 3, 16)},
-       {"sampled, short rows", sampled(17, 4, 9)},
-       {"sampled, three channels", sampled(3, 5, 20)},
        {"resized from blocks", resized({1, 37, 6, 9}, 8, 35, 2), {in_blocks(0, 4, 16)}},
        {"resized between blocks", resized({1, 32, 6, 9}, 8, 21, 2), {in_blocks(0, 4, 16), in_blocks(-1, 4, 16)}},
        {"a mean of what lies in blocks, dimensions of one behind it",
@@ -459,7 +447,6 @@ class DefaultScheduleTest : public QObject {
   void joined_rows_are_transposed();
   void blocks_become_rows_together();
   void rows_that_are_looked_up_are_made_once();
-  void rows_that_are_looked_up_are_read_whole();
   void keep_results_data();
   void keep_results();
 };
@@ -553,15 +540,6 @@ void DefaultScheduleTest::rows_that_are_looked_up_are_made_once() {
   QVERIFY2(count(rows, "compute_at") == 1 && count(rows, "cache_write") == 0, rows.c_str());
   QVERIFY2(count(from_blocks, "compute_at") == 2 && count(from_blocks, "cache_write") == 1, from_blocks.c_str());
   QVERIFY2(count(blocks, "compute_at") == 0, blocks.c_str());
-}
-
-/// Where enough elements lie beside each other: of what lies at four places, in vectors along them, and turned.
-void DefaultScheduleTest::rows_that_are_looked_up_are_read_whole() {
-  const Target target = parse_target("llvm -mcpu=znver4 -num-cores=1").value();
-  for (const int64_t channels : {3, 5, 40}) {
-    const std::string steps = schedule::print_steps(space::rule_schedule(dag_of(sampled(channels, 6, 32)), target, {}).value());
-    QVERIFY2((steps.find("cache_write") != std::string::npos) == (channels > 3), steps.c_str());
-  }
 }
 
 void DefaultScheduleTest::keep_results_data() {

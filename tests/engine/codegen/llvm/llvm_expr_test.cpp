@@ -258,7 +258,7 @@ class ExprTest : public QObject {
     types.push_back(kBool);
     for (const DType from : types) {
       std::vector<double> values = {0, 1, 2, 3, 100, 127, 77, 5, 6, 7, 8, 9, 10, 11, 12, 13};
-      if (from.is_float()) values = {0, -0.5, 0.5, 1.75, -1.75, 1e30, -1e30, kInf, -kInf, kNan, 300, -300, 65504, 1, 2, 3};
+      if (from.is_float()) values = {0, -0.5, 0x1p63 - 0x1p39, 1.75, -1.75, 1e30, -1e30, kInf, -kInf, kNan, 300, -300, 65504, 0x1p31 - 0x1p7, 0x1p31, -0x1p31 - 0x1p8};
       if (from.is_signed()) values[3] = -3, values[4] = -128;
       const HostArray a = array(from, values);
       std::vector<Job> jobs;
