@@ -42,6 +42,7 @@ class Sinker {
   struct Turned {
     int from = -1;
     Dims perm = {};
+    bool reshaped = false;  ///< on the way from the transposition
   };
 
   const TensorType& type(int v) const { return g_.values[static_cast<size_t>(v)].type; }
@@ -49,11 +50,11 @@ class Sinker {
   const Turned* turned(int v) const { return v >= 0 && turned_[static_cast<size_t>(v)].from >= 0 ? &turned_[static_cast<size_t>(v)] : nullptr; }
 
   /// Lets the old value be `from` with its dimensions in the order of `perm`.
-  void set(int v, int from, const Dims& perm) {
+  void set(int v, int from, const Dims& perm, bool reshaped) {
     if (std::is_sorted(perm.begin(), perm.end()) && rewrite_.may_alias(v, from)) {
       rewrite_.replace(v, from);
     } else {
-      turned_[static_cast<size_t>(v)] = {from, perm};
+      turned_[static_cast<size_t>(v)] = {from, perm, reshaped};
     }
   }
 
@@ -112,7 +113,7 @@ class Sinker {
     }
     TW_TRY(const std::vector<int> out, rewrite_.builder().node(n.op, std::move(inputs), std::move(attrs), n.name));
     rewrite_.builder().rename(out[0], g_.values[static_cast<size_t>(n.outputs[0])].name + (std::is_sorted(result.begin(), result.end()) ? "" : ".turned"));
-    set(n.outputs[0], out[0], result);
+    set(n.outputs[0], out[0], result, std::any_of(n.inputs.begin(), n.inputs.end(), [&](int v) { return turned(v) && turned(v)->reshaped; }));
     return true;
   }
 
@@ -125,7 +126,7 @@ class Sinker {
       Dims perm = permutation(n.attrs, rank);
       if (t)
         for (int64_t& p : perm) p = t->perm[static_cast<size_t>(p)];
-      set(n.outputs[0], t ? t->from : rewrite_.value(n.inputs[0]), perm);
+      set(n.outputs[0], t ? t->from : rewrite_.value(n.inputs[0]), perm, t && t->reshaped);
       return true;
     }
     if (!sink_ || std::find(n.inputs.begin(), n.inputs.end(), -1) != n.inputs.end()) return false;
@@ -206,7 +207,7 @@ class Sinker {
     const std::string& name = g_.values[static_cast<size_t>(n.outputs[0])].name;
     TW_TRY(const std::vector<int> made, rewrite_.builder().node("reshape", {t.from}, Attrs{{{"shape", shape}}}, n.name));
     rewrite_.builder().rename(made[0], name + (std::is_sorted(perm.begin(), perm.end()) ? "" : ".turned"));
-    set(n.outputs[0], made[0], perm);
+    set(n.outputs[0], made[0], perm, true);
     return true;
   }
 
@@ -220,8 +221,9 @@ class Sinker {
     for (size_t d = 0; d < rank; ++d)
       if (gone[d]) axes.push_back(static_cast<int64_t>(d));
     attrs.values["axes"] = axes;
-    // Rules know normalisations by means along the last dimension.
-    if (n.op == "reduce_mean" && axes.size() == 1 && perm.back() == axes[0] && axes[0] + 1 != static_cast<int64_t>(rank)) return false;
+    // Rules know normalisations by means along the last dimension. Those of images with channels last, which no reshape takes apart, lie well as they are.
+    if (turned(n.inputs[0])->reshaped && n.op == "reduce_mean" && axes.size() == 1 && perm.back() == axes[0] && axes[0] + 1 != static_cast<int64_t>(rank))
+      return false;
     if (type(n.outputs[0]).shape.size() == rank) return apply(n, perm, attrs, perm);
     for (const int64_t p : perm)
       if (!gone[static_cast<size_t>(p)]) result.push_back(p - std::count(gone.begin(), gone.begin() + p, true));

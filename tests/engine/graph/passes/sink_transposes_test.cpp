@@ -88,11 +88,11 @@ class SinkTransposesTest : public QObject {
   }
 
   /// Its mean is along the last dimension, as rules know it.
-  void normalisationsStay() {
+  void normalisationsOfReshapedRowsStay() {
     Net n;
-    const int x = turn(n, n.input({2, 6, 4}), {0, 2, 1});
+    const int x = n.op("reshape", {turn(n, n.input({2, 6, 2, 2}), {0, 2, 3, 1})}, Attrs{{{"shape", Dims{2, 4, 6}}}});
     const int mean = n.op("reduce_mean", {x}, Attrs{{{"axes", Dims{-1}}, {"keepdims", int64_t{1}}}});
-    becomes(n.finish({turn(n, n.op("sub", {x, mean}), {0, 2, 1})}), "transpose reduce_mean sub transpose");
+    becomes(n.finish({turn(n, n.op("sub", {x, mean}), {0, 2, 1})}), "transpose reshape reduce_mean sub transpose");
   }
 
   void reshapesAcrossTheOrder() {
