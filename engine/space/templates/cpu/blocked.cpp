@@ -103,14 +103,14 @@ std::optional<Anchor> find_conv_anchor(const te::Dag& dag, std::string_view tag)
   return op.output->num_elements() >= kWorthLayingOut * op.output->shape[1] ? a : std::nullopt;
 }
 
-int64_t dividing_lanes(int64_t extent, const Target& target) {
-  int64_t lanes = target.lanes(kFloat32);
+int64_t dividing_lanes(int64_t extent, const Target& target, DType type) {
+  int64_t lanes = target.lanes(type);
   while (extent % lanes != 0) lanes /= 2;
   return lanes;
 }
 
-int64_t column_lanes(int64_t n, const Target& target) {
-  const int64_t full = target.lanes(kFloat32), dividing = dividing_lanes(n, target);
+int64_t column_lanes(int64_t n, const Target& target, DType type) {
+  const int64_t full = target.lanes(type), dividing = dividing_lanes(n, target, type);
   return static_cast<double>(full) * filled(n, full) > static_cast<double>(dividing) ? full : dividing;
 }
 

@@ -33,10 +33,10 @@ std::optional<Anchor> find_anchor(const te::Dag& dag, std::string_view tag, te::
 std::optional<Anchor> find_conv_anchor(const te::Dag& dag, std::string_view tag);
 
 /// Lanes of a vector along `extent` elements without a remainder: the largest power of two up to a full vector that divides them.
-int64_t dividing_lanes(int64_t extent, const Target& target);
+int64_t dividing_lanes(int64_t extent, const Target& target, DType type = kFloat32);
 /// Lanes of vectors along the columns of a product: those that divide the columns, or full ones with a tail where these compute more columns at once, which is half
 /// as many again at least.
-int64_t column_lanes(int64_t n, const Target& target);
+int64_t column_lanes(int64_t n, const Target& target, DType type = kFloat32);
 /// Channels per block: a full vector, or the half or quarter of one that holds them all. The last block is padded: two vectors for 20 channels are fewer than
 /// three halves, and products of halves need their broadcasts put together. Up to three channels, as those of images, stay apart unless they are a power of
 /// two. A function of the channel count alone, so that neighbouring kernels agree on the layout between them.

@@ -15,7 +15,7 @@ namespace tw::space::cpu {
 namespace {
 
 struct DenseShape {
-  int64_t m, n, k, lanes;
+  int64_t m, n, k, lanes, bytes;  ///< bytes: of an element
   int64_t vectors() const { return blocks_for(n, lanes); }
   /// The last vector of columns is not whole: its weights are padded, its results masked.
   bool ragged() const { return n % lanes != 0; }
@@ -23,10 +23,15 @@ struct DenseShape {
   bool long_sums() const { return m > 1 && k >= 1024; }
 };
 
+std::optional<Anchor> dense_anchor(const te::Dag& dag) {
+  const auto a = find_anchor(dag, "dense");
+  return a ? a : find_anchor(dag, "dense", te::Role::constant, kFloat64);
+}
+
 DenseShape dense_shape(const te::Dag& dag, const Anchor& a, const Target& target) {
   const te::Op& op = dag.ops[static_cast<size_t>(a.reduce)];
   const int64_t n = op.output->shape[1];
-  return {op.output->shape[0], n, op.reduce_axes.front().extent, column_lanes(n, target)};
+  return {op.output->shape[0], n, op.reduce_axes.front().extent, column_lanes(n, target, op.output->dtype), op.output->dtype.bytes()};
 }
 
 /// Whether a register tile's rows of A stay in cache beside the weights that pass through its sets: about a line of each set while a line of A is in use, and the next
@@ -52,27 +57,27 @@ double traffic(const DenseShape& s, const Passes& p, const Target& target) {
   constexpr int64_t kPanelVectors = 3;         // of most panels
   const auto cost = [&](int64_t bytes) { return bytes > target.l3_bytes / 2 ? kMemory : 1.0; };
   const int64_t depth = (s.k + p.parts - 1) / p.parts;
-  const int64_t columns = kPanelVectors * s.lanes, weights = s.n * s.k * 4, all_rows = s.m * s.k * 4, block = p.rows * depth * 4, panel = columns * depth * 4;
+  const int64_t columns = kPanelVectors * s.lanes, weights = s.n * s.k * s.bytes, all_rows = s.m * s.k * s.bytes, block = p.rows * depth * s.bytes, panel = columns * depth * s.bytes;
   const double lost = std::clamp(static_cast<double>(block + panel) / static_cast<double>(target.l2_bytes) - 0.5, 0.0, 1.0);
   const auto passes = static_cast<double>((s.m + p.rows - 1) / p.rows), panels = static_cast<double>(s.n) / static_cast<double>(columns);
   const double again = std::max(1.0, lost * kStreams * panels) * cost(block);
-  const int64_t more = (p.parts > 1 ? 2 * p.parts * s.m * s.n * 4 : 0) + (p.copied ? 2 * all_rows : 0);
+  const int64_t more = (p.parts > 1 ? 2 * p.parts * s.m * s.n * s.bytes : 0) + (p.copied ? 2 * all_rows : 0);
   return (passes * cost(weights) * static_cast<double>(weights) + again * static_cast<double>(all_rows) + static_cast<double>(more)) /
          static_cast<double>(weights + all_rows);
 }
 
 /// Whether some register tile has rows that do not stay in the level-1 cache where they lie.
 bool rows_may_collide(const DenseShape& s, const Target& target) {
-  return s.m > 1 && !rows_stay(std::min<int64_t>(s.m, target.vector_registers / 2), s.k * 4, target);
+  return s.m > 1 && !rows_stay(std::min<int64_t>(s.m, target.vector_registers / 2), s.k * s.bytes, target);
 }
 
 bool dense_pack_matches(const te::Dag& dag, const Target& target) {
-  const auto a = find_anchor(dag, "dense");
+  const auto a = dense_anchor(dag);
   return a && a->pad < 0 && dense_shape(dag, *a, target).lanes > 1;
 }
 
 ConfigSpace dense_pack_space(const te::Dag& dag, const Target& target) {
-  const Anchor a = *find_anchor(dag, "dense");
+  const Anchor a = *dense_anchor(dag);
   const DenseShape s = dense_shape(dag, a, target);
   ConfigSpace space;
   std::vector<std::vector<int64_t>> rows, columns;
@@ -93,19 +98,19 @@ ConfigSpace dense_pack_space(const te::Dag& dag, const Target& target) {
                     "1: A is copied first to where its rows fall into different sets of the level-1 cache");
   space.define_knob("parts_k", s.long_sums() ? std::vector<Json>{1, 2, 4} : std::vector<Json>{1},
                     "parts of the reduction, each computed for the whole result before the next one, and added up in the end");
-  const int64_t lanes = s.lanes, k = s.k;
+  const int64_t lanes = s.lanes, row_bytes = s.k * s.bytes;
   space.add_filter([lanes, target](const ConfigEntity& e) { return fits_registers(e.split("tile_y")[1], e.split("tile_x")[1] / lanes, target); },
                    "the register tile does not fit the vector registers");
-  space.add_filter([k, target](const ConfigEntity& e) { return e.integer("copy_rows") != 0 || e.split("tile_y")[1] <= lines_for_rows(k * 4, target); },
+  space.add_filter([row_bytes, target](const ConfigEntity& e) { return e.integer("copy_rows") != 0 || e.split("tile_y")[1] <= lines_for_rows(row_bytes, target); },
                    "rows of A evict each other from the level-1 cache");
   return space;
 }
 
 ConfigEntity dense_pack_fallback(const te::Dag& dag, const Target& target) {
-  const DenseShape s = dense_shape(dag, *find_anchor(dag, "dense"), target);
+  const DenseShape s = dense_shape(dag, *dense_anchor(dag), target);
   // Dot products, by rule, have vectors along the reduction: faster for few columns, and where so few sums are under way that each step waits for the one before.
   // Measured on a Xeon: the one with vectors of 512 and of 256 bits, the other with 512.
-  if (3 * s.n <= target.lanes(kFloat32) || 2 * s.m * s.vectors() < target::pipes_of(target.cpu).in_flight()) return {};
+  if (3 * s.n * s.bytes <= target.vector_bits / 8 || 2 * s.m * s.vectors() < target::pipes_of(target.cpu).in_flight()) return {};
   const ConfigSpace all = dense_pack_space(dag, target);
   ConfigSpace open = all;  // what is left to choose
   open.define_knob("unroll_k", {up_to({1, 2, kWrittenTerms}, s.k).back()});
@@ -114,8 +119,8 @@ ConfigEntity dense_pack_fallback(const te::Dag& dag, const Target& target) {
     const int64_t rows = e.split("tile_y")[1], vectors = e.split("tile_x")[1] / s.lanes, block = e.integer("rows_block");
     const Passes passes{block, e.integer("parts_k"), e.integer("copy_rows") != 0};
     const int64_t tasks = passes.parts * blocks_for(s.m, block) * blocks_for(s.vectors(), vectors);
-    const bool stay = passes.copied || rows_stay(rows, s.k * 4, target);
-    const bool once = rows >= s.m && s.n * s.k * 4 > target.l2_bytes;
+    const bool stay = passes.copied || rows_stay(rows, s.k * s.bytes, target);
+    const bool once = rows >= s.m && s.n * s.k * s.bytes > target.l2_bytes;
     return tile_rate(rows, vectors, target) * filled(s.m, rows) * filled(s.vectors(), vectors) * balanced(tasks, target) + (once ? kReadOnce : 0) -
            (stay ? 0 : kCollisions) - 0.1 * std::log2(traffic(s, passes, target));
   });
@@ -144,13 +149,13 @@ void copy_rows(schedule::Builder& b, int data, int reader, const Target& target)
   const auto axes = b.loops(copy);
   const int64_t element = b.at(copy).op.output->dtype.bytes();
   b.storage_align(copy, axes[0], target.l1d_bytes / target.l1d_ways / element, kCacheLine / element);
-  const auto k = b.split(copy, axes[1], {target.lanes(kFloat32)});
+  const auto k = b.split(copy, axes[1], {target.lanes(b.at(copy).op.output->dtype)});
   b.vectorize(copy, k[1]);
   b.parallel(copy, axes[0]);
 }
 
 Expected<schedule::Schedule> dense_pack_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
-  Anchor a = *find_anchor(*dag, "dense");
+  Anchor a = *dense_anchor(*dag);
   const DenseShape s = dense_shape(*dag, a, target);
   const int64_t rows = e.split("tile_y")[1], columns = e.split("tile_x")[1], parts = e.integer("parts_k");
   const bool panel_outer = e.integer("panel_outer") != 0, whole = parts == 1;

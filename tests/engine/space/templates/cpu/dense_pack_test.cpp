@@ -34,6 +34,14 @@ class DensePackTest : public QObject {
          }},
         {"a prime number of vectors", product(5, 200, 24)},
         {"a masked tail of long sums in parts", product(3, 40, 1031)},
+        {"float64, a masked tail of long sums",
+         [](Net& b) {
+           return b.op("relu", {b.op("dense", {b.input({9, 1027}, kFloat64), b.weight({21, 1027}, kFloat64)})});
+         }},
+        {"float64, rows a span of sets apart",
+         [](Net& b) {
+           return b.op("dense", {b.input({9, 512}, kFloat64), b.weight({32, 512}, kFloat64)});
+         }},
     };
   }
 
