@@ -343,6 +343,15 @@ int64_t unbroken_run(const ir::Expr& body, const std::vector<te::Axis>& axes, co
   return run;
 }
 
+/// A vector length of whole short runs rather than `v`, if such vectors fill a row and half a register: of each element it is known which run it lies in, as
+/// where images are made three times as wide.
+int64_t within_runs(int64_t v, int64_t run, int64_t length, int64_t lanes) {
+  if (run <= 1 || run > lanes || v % run == 0) return v;
+  for (int64_t whole = lanes / run * run; 2 * whole >= lanes; whole -= run)
+    if (length % whole == 0) return whole;
+  return v;
+}
+
 /// The outer loops in the order in which the largest read walks through memory: it waits for what it reads, not for what is written.
 std::vector<ir::Var> in_input_order(const ir::Expr& body, const std::vector<te::Axis>& axes, const std::vector<ir::Var>& outer) {
   const std::vector<Read> reads = reads_of(body, axes);
@@ -401,7 +410,8 @@ int schedule_elementwise(Builder& b, int stage, const Target& target) {
   outer.erase(outer.begin() + static_cast<std::ptrdiff_t>(first), outer.end());
 
   const int64_t unbroken = length == axes[first].extent ? unbroken_run(body, axes, axes[first]) : length;
-  const int64_t v = vector_length(4 * unbroken >= lanes ? unbroken : length, lanes), vectors = (length + v - 1) / v, pieces = pieces_for(target);
+  const int64_t v = within_runs(vector_length(4 * unbroken >= lanes ? unbroken : length, lanes), unbroken, length, lanes), vectors = (length + v - 1) / v,
+                pieces = pieces_for(target);
   if (rows >= pieces || vectors == 1) {
     std::vector<ir::Var> order = in_input_order(body, axes, outer);
     outer = order;

@@ -447,6 +447,7 @@ class DefaultScheduleTest : public QObject {
   void joined_rows_are_transposed();
   void blocks_become_rows_together();
   void rows_that_are_looked_up_are_made_once();
+  void vectors_hold_whole_runs();
   void keep_results_data();
   void keep_results();
 };
@@ -540,6 +541,19 @@ void DefaultScheduleTest::rows_that_are_looked_up_are_made_once() {
   QVERIFY2(count(rows, "compute_at") == 1 && count(rows, "cache_write") == 0, rows.c_str());
   QVERIFY2(count(from_blocks, "compute_at") == 2 && count(from_blocks, "cache_write") == 1, from_blocks.c_str());
   QVERIFY2(count(blocks, "compute_at") == 0, blocks.c_str());
+}
+
+/// Of an image made three times as wide: four elements, three times each, rather than five and a third.
+void DefaultScheduleTest::vectors_hold_whole_runs() {
+  const Make wider = [](Net& n) {
+    const int repeated = n.op("broadcast_to", {n.op("reshape", {n.input({8, 48})}, {{"shape", Dims{8, 48, 1}}})}, {{"shape", Dims{8, 48, 3}}});
+    return n.op("reshape", {repeated}, {{"shape", Dims{8, 144}}});
+  };
+  const Target target = parse_target("llvm -mcpu=znver4 -num-cores=1").value();
+  const std::string steps = schedule::print_steps(space::rule_schedule(dag_of(wider), target, {}).value());
+  QVERIFY2(steps.find("12]") != std::string::npos, steps.c_str());
+  const std::string problem = problem_by_rule({"three times as wide", wider});
+  QVERIFY2(problem.empty(), problem.c_str());
 }
 
 void DefaultScheduleTest::keep_results_data() {
