@@ -255,6 +255,16 @@ int accumulator_stage(Builder& b, const Anchor& a, int& output) {
   return cache;
 }
 
+const te::WindowLine* line_from(const std::vector<te::WindowLine>& window, size_t spatial, size_t from_last) {
+  const auto of = std::find_if(window.begin(), window.end(), [&](const te::WindowLine& l) { return l.dimension + from_last == spatial + 1; });
+  return of == window.end() ? nullptr : &*of;
+}
+
+bool knows_padding(const te::WindowLine* line, int64_t columns, int64_t tile) {
+  const int64_t last = (columns - 1) % tile + 1;
+  return !line || (line->taps <= kMostWrittenTaps && blocks_for(line->before, line->stride) <= tile && blocks_for(line->after(), line->stride) <= last);
+}
+
 void schedule_padding(Builder& b, int pad, int64_t block, const Target& target) {
   if (pad < 0) return;
   std::vector<ir::Var> order = b.loops(pad);  // n, c, spatial...

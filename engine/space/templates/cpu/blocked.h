@@ -8,6 +8,7 @@
 #include "engine/schedule/schedule.h"
 #include "engine/space/config_space.h"
 #include "engine/target/target.h"
+#include "engine/te/window.h"
 
 /// What the CPU templates share: finding the reduction in a fused dag, channel blocks, and the register rule.
 namespace tw::space::cpu {
@@ -34,8 +35,8 @@ std::optional<Anchor> find_conv_anchor(const te::Dag& dag, std::string_view tag)
 
 /// Lanes of a vector along `extent` elements without a remainder: the largest power of two up to a full vector that divides them.
 int64_t dividing_lanes(int64_t extent, const Target& target, DType type = kFloat32);
-/// Lanes of vectors along the columns of a product: those that divide the columns, or full ones with a tail where these compute more columns at once, which is half
-/// as many again at least.
+/// Lanes of vectors along the columns of a product: those that divide the columns, or full ones with a tail where these compute more columns at once, which is
+/// half as many again at least.
 int64_t column_lanes(int64_t n, const Target& target, DType type = kFloat32);
 /// Channels per block: a full vector, or the half or quarter of one that holds them all. The last block is padded: two vectors for 20 channels are fewer than
 /// three halves, and products of halves need their broadcasts put together. Up to three channels, as those of images, stay apart unless they are a power of
@@ -81,7 +82,8 @@ std::vector<Json> dividing(const std::vector<int64_t>& candidates, int64_t n);
 /// whole: it is filled up with zeros.
 std::vector<Json> panel_widths(const std::vector<int64_t>& candidates, int64_t n);
 
-/// Columns of register tiles of a transposed convolution, as candidates of a split: whole strides, of which neighbouring tiles meet the same taps. Where a stride does not fit, parts of one.
+/// Columns of register tiles of a transposed convolution, as candidates of a split: whole strides, of which neighbouring tiles meet the same taps. Where a
+/// stride does not fit, parts of one.
 std::vector<std::vector<int64_t>> whole_strides(int64_t columns, int64_t stride, int64_t most, const std::function<bool(int64_t)>& fits);
 
 /// A convolution along a line has no rows that cores could share. Its tiles are cut into pieces, which loops over panels of weights may have outside, so that
@@ -108,6 +110,14 @@ void inline_epilogue(schedule::Builder& b, const Anchor& a);
 
 /// Stage that holds the reduction's registers: the reduction itself, or a cache of it where it is the output. Updates `output` to its stage.
 int accumulator_stage(schedule::Builder& b, const Anchor& a, int& output);
+
+/// Taps of a line that are written out, at most: each has a copy of the tile.
+constexpr int64_t kMostWrittenTaps = 7;
+/// The window along the dimension so many from the last of a result of so many spatial ones; null if none slides along it.
+const te::WindowLine* line_from(const std::vector<te::WindowLine>& window, size_t spatial, size_t from_last);
+/// Whether what tiles of a line of results read beside the image is known ahead of time: only the first and the last of them meet its padding, and the taps of
+/// the line can be written out. `line` may be null.
+bool knows_padding(const te::WindowLine* line, int64_t columns, int64_t tile);
 
 /// Pads as its own parallel, vectorised loop nest in the blocked layout. A block may be longer than a vector.
 void schedule_padding(schedule::Builder& b, int pad, int64_t block, const Target& target);

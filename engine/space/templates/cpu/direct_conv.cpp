@@ -17,8 +17,6 @@ namespace {
 constexpr int64_t kPartsOfBlock = 4;
 /// Of more groups, and of as many, vectors of data are read whole and spread in registers: a permutation where the sum over a group's channels is written out.
 constexpr int64_t kSpreadGroups = 8;
-/// Taps of a line that are written out, at most: each has a copy of the tile.
-constexpr int64_t kMostWrittenTaps = 7;
 
 /// Channels of a vector of results where each group has `oc` of them: none if vectors and groups do not fit into each other. Products of bytes are not put
 /// together.
@@ -88,9 +86,7 @@ bool pads_inline(const DirectConv& c, const ConfigEntity& e) { return c.zero_pad
 /// meet its padding and the taps of a line are written out, and a row is left out with one test for all that it would add.
 bool can_pad_inline(const DirectConv& c, const Target& target, const ConfigEntity& e) {
   if (pixels_of(c, target, e) > 1 || !can_write_taps(c, e) || (c.spatial.size() == 1 && e.integer("line_pieces") > 1)) return false;
-  const te::WindowLine* line = c.line(0);
-  const int64_t tile = e.split("tile_ow")[1], last = (c.columns() - 1) % tile + 1;
-  return !line || (line->taps <= kMostWrittenTaps && blocks_for(line->before, line->stride) <= tile && blocks_for(line->after(), line->stride) <= last);
+  return knows_padding(c.line(0), c.columns(), e.split("tile_ow")[1]);
 }
 
 /// Bytes that come a cycle from beyond the level-2 cache, or go there: what copies of images reach on a Xeon.

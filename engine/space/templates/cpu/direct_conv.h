@@ -32,10 +32,7 @@ struct DirectConv {
   /// Whether padding may be tested where the image is read: of float32, with zeros beside windows that are known.
   bool zero_padded() const { return anchor.pad >= 0 && together == 1 && !window.empty(); }
   /// Of the dimension so many from the last; null without a window or padding.
-  const te::WindowLine* line(size_t from_last) const {
-    const auto of = std::find_if(window.begin(), window.end(), [&](const te::WindowLine& l) { return l.dimension + from_last == spatial.size() + 1; });
-    return of == window.end() ? nullptr : &*of;
-  }
+  const te::WindowLine* line(size_t from_last) const { return line_from(window, spatial.size(), from_last); }
 };
 
 /// The convolution tagged `tag` (one group where it has no attribute `groups`), in float32 or with `together` products of bytes in each term, if vectors of

@@ -14,7 +14,11 @@ struct NarrowConv {
   int64_t batch, ic, oc;
   std::vector<int64_t> spatial;  ///< extents of the result, outermost first
   int64_t stride_w;              ///< of the last dimension of a transposed one, else 1
+  int64_t weight_bytes;
+  std::vector<te::WindowLine> window;  ///< of padded images
   int64_t columns() const { return spatial.back(); }
+  /// Whether padding may be tested where the image is read: zeros beside windows that are known.
+  bool zero_padded() const { return anchor.pad >= 0 && !window.empty(); }
 };
 
 /// The convolution in one group tagged `tag`, or so with `_transpose` after it, if half a vector holds the results of a pixel, whole ones the data, and the sum
