@@ -4,16 +4,14 @@
 #include "engine/space/template.h"
 #include "engine/space/templates/cpu/blocked.h"
 
-/// Convolution or transposed convolution over [N, C, spatial...] to a few channels, such as an image, of one to three dimensions: what its templates share.
+/// Convolution over [N, C, spatial...] to a few channels, such as an image, of one to three dimensions: what its templates share.
 /// Vectors run along the input channels; their lanes are added up at the end.
 namespace tw::space::cpu {
 
 struct NarrowConv {
   Anchor anchor;
-  bool transposed;
   int64_t batch, ic, oc;
   std::vector<int64_t> spatial;  ///< extents of the result, outermost first
-  int64_t stride_w;              ///< of the last dimension of a transposed one, else 1
   int64_t weight_bytes;
   std::vector<te::WindowLine> window;  ///< of padded images
   int64_t columns() const { return spatial.back(); }
@@ -21,9 +19,8 @@ struct NarrowConv {
   bool zero_padded() const { return anchor.pad >= 0 && !window.empty(); }
 };
 
-/// The convolution in one group tagged `tag`, or so with `_transpose` after it, if half a vector holds the results of a pixel, whole ones the data, and the sum
-/// is a long one.
-std::optional<NarrowConv> find_narrow_conv(const te::Dag& dag, const Target& target, const std::string& tag);
+/// The convolution in one group tagged `tag`, if half a vector holds the results of a pixel, vectors are filled by its channels, and the sum is a long one.
+std::optional<NarrowConv> find_narrow_conv(const te::Dag& dag, const Target& target, std::string_view tag);
 
 ConfigSpace narrow_conv_space(const te::Dag& dag, const NarrowConv& c, const Target& target);
 ConfigEntity narrow_conv_fallback(const te::Dag& dag, const NarrowConv& c, const Target& target);

@@ -30,7 +30,7 @@ Template narrow_conv1d() {
           narrow_conv1d_space,
           narrow_conv1d_apply,
           narrow_conv1d_fallback,
-          "Convolution or transposed convolution along one dimension to a few channels, such as sound, as narrow_conv2d.cpu does it along two.",
+          "Convolution along one dimension to a few channels, such as sound, as narrow_conv2d.cpu does it along two.",
           kDirectConv};
 }
 

@@ -31,7 +31,7 @@ Template narrow_conv2d() {
       narrow_conv2d_space,
       narrow_conv2d_apply,
       narrow_conv2d_fallback,
-      "Convolution or transposed convolution to a few channels, such as an image. Vectors run along the input channels; their lanes are added up at the end.",
+      "Convolution to a few channels, such as an image. Vectors run along the input channels; their lanes are added up at the end.",
       kDirectConv};
 }
 

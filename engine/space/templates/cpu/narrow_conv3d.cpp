@@ -30,7 +30,7 @@ Template narrow_conv3d() {
           narrow_conv3d_space,
           narrow_conv3d_apply,
           narrow_conv3d_fallback,
-          "Convolution or transposed convolution along three dimensions to a few channels, as narrow_conv2d.cpu does it along two.",
+          "Convolution along three dimensions to a few channels, as narrow_conv2d.cpu does it along two.",
           kDirectConv};
 }
 
