@@ -82,23 +82,23 @@ bool spans(const DirectConv& c, const Target& target, const ConfigEntity& e, siz
 /// Whether zero padding is tested where the image is read, instead of being written around a copy of it.
 bool pads_inline(const DirectConv& c, const ConfigEntity& e) { return c.zero_padded() && e.integer("pad_inline") != 0; }
 
-/// Multiply-adds that are written out, at most, in all copies that tests for padding make of a tile: some 40 nodes of expressions each, of 200,000 that are
-/// compiled.
-constexpr int64_t kMostWrittenUpdates = 4500;
+/// Nodes of expressions that tests for padding may lead to, of the 200,000 that are compiled.
+constexpr int64_t kMostNodes = 150000;
 
-/// Those of a tile of so many blocks, in about so many copies: of the first, the last and the other tiles of a line, of rows inside and at the borders, each
-/// alone where a tile has several, and of the last block of channels where it is not whole.
-int64_t written_updates(const DirectConv& c, const ConfigEntity& e) {
+/// About how many they are: a tile's multiply-adds are written out for the first, the last and the other tiles of a line, for rows inside and at the borders,
+/// each alone where a tile has several, and for the last block of channels where it is not whole.
+int64_t written_nodes(const DirectConv& c, const ConfigEntity& e) {
   const int64_t columns = e.split("tile_ow")[1], tiles = std::min<int64_t>(3, blocks_for(c.columns(), columns)), rows = e.integer("tile_oh");
-  const int64_t taps = c.line(0) ? c.line(0)->taps : 1, borders = !c.line(1) ? 1 : rows > 1 ? 6 : 2, blocks = c.groups == 1 && c.ic % c.ic_block != 0 ? 2 : 1;
-  return tiles * borders * blocks * taps * e.integer("unroll_ic") * columns * rows * e.integer("oc_blocks");
+  const int64_t taps = c.line(0) ? c.line(0)->taps : 1, borders = (!c.line(1) ? 1 : rows > 1 ? 6 : 2) * (c.line(2) ? 8 : 1);
+  const int64_t blocks = c.groups == 1 && c.ic % c.ic_block != 0 ? 2 : 1, each = tiles > 1 ? 64 : 24;
+  return each * tiles * borders * blocks * taps * e.integer("unroll_ic") * columns * rows * e.integer("oc_blocks");
 }
 
 /// Whether such tests cost nothing in most tiles: what a line's tiles read beside the image is known ahead of time where only the first and the last of them
 /// meet its padding and the taps of a line are written out, and a row is left out with one test for all that it would add.
 bool can_pad_inline(const DirectConv& c, const Target& target, const ConfigEntity& e) {
   if (pixels_of(c, target, e) > 1 || !can_write_taps(c, e) || (c.spatial.size() == 1 && e.integer("line_pieces") > 1)) return false;
-  return knows_padding(c.line(0), c.columns(), e.split("tile_ow")[1]) && written_updates(c, e) <= kMostWrittenUpdates;
+  return knows_padding(c.line(0), c.columns(), e.split("tile_ow")[1]) && written_nodes(c, e) <= kMostNodes;
 }
 
 /// Bytes that come a cycle from beyond the level-2 cache, or go there: what copies of images reach on a Xeon.
