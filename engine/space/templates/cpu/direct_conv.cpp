@@ -86,11 +86,12 @@ bool pads_inline(const DirectConv& c, const ConfigEntity& e) { return c.zero_pad
 constexpr int64_t kMostNodes = 150000;
 
 /// About how many they are: a tile's multiply-adds are written out for the first, the last and the other tiles of a line, for rows inside and at the borders,
-/// each alone where a tile has several, and for the last block of channels where it is not whole.
+/// where several rows of a tile meet different taps of a high window, and for the last block of channels where it is not whole. Counted for windows of 3 to 9
+/// taps.
 int64_t written_nodes(const DirectConv& c, const ConfigEntity& e) {
   const int64_t columns = e.split("tile_ow")[1], tiles = std::min<int64_t>(3, blocks_for(c.columns(), columns)), rows = e.integer("tile_oh");
-  const int64_t taps = c.line(0) ? c.line(0)->taps : 1, borders = (!c.line(1) ? 1 : rows > 1 ? 6 : 2) * (c.line(2) ? 8 : 1);
-  const int64_t blocks = c.groups == 1 && c.ic % c.ic_block != 0 ? 2 : 1, each = tiles > 1 ? 64 : 24;
+  const int64_t taps = c.line(0) ? c.line(0)->taps : 1, high = c.line(1) ? c.line(1)->taps : 1, borders = (c.line(1) ? 2 : 1) * (c.line(2) ? 6 : 1);
+  const int64_t blocks = c.groups == 1 && c.ic % c.ic_block != 0 ? 2 : 1, each = high <= 3 ? 64 : rows > 1 ? 120 : 80;
   return each * tiles * borders * blocks * taps * e.integer("unroll_ic") * columns * rows * e.integer("oc_blocks");
 }
 
