@@ -58,7 +58,7 @@ Results roi_align(OnnxNode& n) {
              xs = region_taps(n, corner(0), corner(2), columns, ratio, n.shape(x)[3], half);
   const int data = channels_last(n, x);
   const Dims one{count, height, width, 1};
-  const int image = reshaped_to(n, n.cast(batch, kInt64), {count, 1, 1, 1}, one);
+  const int image = reshaped_to(n, n.cast(batch, kInt32), {count, 1, 1, 1}, one);
   std::optional<Term> sum;
   for (const std::vector<Tap>& c : combinations({ys, xs})) {
     const int y = reshaped_to(n, c[0].index.v, {count, height, 1, 1}, one), z = reshaped_to(n, c[1].index.v, {count, 1, width, 1}, one);

@@ -89,9 +89,11 @@ std::optional<Interleaved> interleaved(const Dims& x, const Dims& w, const Dims&
 
 /// Whether schedules of convolutions, which know groups and Winograd's algorithm, serve it better than those of transposed ones: these have vectors along the
 /// channels of the result and read the weights of a whole stride for each tile. Measured on a Xeon over strides of 1 to 16 along lines and in images.
-bool better_interleaved(const Interleaved& i, const Dims& w, int64_t channels, int64_t groups, const Dims& strides, const Target& target) {
+bool better_interleaved(const Interleaved& i, const Dims& x, const Dims& w, int64_t channels, int64_t groups, const Dims& strides, const Target& target) {
   const int64_t lanes = target.lanes(kFloat32);
-  if (groups > 1 || all_are(strides, 1) || 2 * channels <= lanes) return true;
+  const bool one_pixel = all_are(Dims(x.begin() + 2, x.end()), 1);  // of which each result meets one tap
+  if (groups > 1 || one_pixel) return groups > 1;
+  if (all_are(strides, 1) || 2 * channels <= lanes) return true;
   double terms = static_cast<double>(w[0]);
   for (size_t d = 0; d < strides.size(); ++d) terms *= static_cast<double>(w[d + 2]) / static_cast<double>(strides[d]);
   const bool wide = 4 * strides.back() >= target.vector_registers;
@@ -110,7 +112,7 @@ Expected<Outcome> transposed_convolution(Site& s) {
   const Dims strides = a.integers("strides", Dims(spatial, 1));
   if (by_channel || !all_are(a.integers("dilations", Dims(spatial, 1)), 1) || product(x) == 0 || product(y) == 0) return nothing();
   const auto i = interleaved(x, w, y, strides, a.integers("pads", Dims(2 * spatial, 0)));
-  if (!i || !better_interleaved(*i, w, y[1], groups, strides, s.target())) return nothing();
+  if (!i || !better_interleaved(*i, x, w, y[1], groups, strides, s.target())) return nothing();
 
   const int64_t each = product(strides);
   Dims kernel{y[1] * each, in}, apart{x[0], y[1]}, between{0, 1}, together{x[0], y[1]}, starts{0, 0}, padding = i->before;
