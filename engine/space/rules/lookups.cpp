@@ -41,9 +41,7 @@ std::vector<bool> sources(const Builder& b) {
       const auto* l = ir::as<ir::LoadNode>(e);
       const int made_by = l ? stage_of(l->buffer.get()) : -1;
       if (made_by < 0) return;
-      bool worked_out = found[static_cast<size_t>(i)];
-      for (const ir::Expr& index : l->indices) ir::walk(index, [&](const ir::Expr& x) { worked_out = worked_out || ir::as<ir::LoadNode>(x) != nullptr; });
-      if (worked_out) found[static_cast<size_t>(made_by)] = true;
+      if (found[static_cast<size_t>(i)] || worked_out(*l)) found[static_cast<size_t>(made_by)] = true;
     });
   }
   return found;
