@@ -7,6 +7,7 @@
 #include <QSpinBox>
 #include <QRadioButton>
 #include <QTreeWidget>
+#include <cmath>
 
 #include "app/lesson_desk.h"
 #include "app/services/lesson_service.h"
@@ -81,7 +82,9 @@ class LessonPlayer {
     radio->setChecked(true);
     return click(m_window, "button.lesson.answer") || fail("the answer cannot be given");
   }
+  /// The right answer after a text and a wrong number, once the window knows what is asked for.
   bool type(const QString& wrong, const QString& right) {
+    if (!QTest::qWaitFor([&] { return knows(); }, 60'000)) return fail("what is asked for is never known");
     auto* edit = named<QLineEdit>(m_window, "edit.lesson.answer");
     for (const QString& text : {QStringLiteral("many"), wrong}) {
       edit->clear();
@@ -120,6 +123,11 @@ class LessonPlayer {
       QTest::qWait(20);
     }
     return fail(QStringLiteral("no line has %1").arg(QLatin1String(text)));
+  }
+  /// Whether the window knows the number that the running step asks for.
+  bool knows() {
+    const auto& question = lessons().step().question;
+    return !question || !lesson::is_fact(question->number) || std::isfinite(fact(question->number.c_str()));
   }
   /// What the window knows.
   double fact(const char* name) { return m_window.findChild<LessonDesk*>()->fact(name); }
