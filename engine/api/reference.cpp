@@ -4,6 +4,7 @@
 
 #include "engine/api/compile.h"
 #include "engine/api/tolerance.h"
+#include "engine/base/rng.h"
 #include "engine/base/text.h"
 #include "engine/codegen/codegen.h"
 #include "engine/graph/passes/fold_constants.h"
@@ -18,8 +19,9 @@ namespace tw::api {
 namespace {
 
 constexpr int kSamples = 8;  ///< elements of each result that the interpreter computes again
+constexpr int kDraws = 4;    ///< of signs, to see how far rounding moves a result
 
-Error reference_cancelled() { return Error(ErrorCode::cancelled, "The reference run was reference_cancelled"); }
+Error reference_cancelled() { return Error(ErrorCode::cancelled, "The reference run was cancelled"); }
 
 /// Unscheduled code for every node; equal nodes share a function.
 struct NodeKernels {
@@ -48,25 +50,22 @@ Expected<NodeKernels> build_kernels(const graph::Graph& g, const Target& target,
   return k;
 }
 
-/// What terms of its sums each element is made of, as magnitudes, over the square root of how many they are: what elements are as large as where the terms' signs are
-/// random. Rounding errors are as large as those terms, so results that cancel (the mean of what was centred before) cannot be told by their own size. Zeros
-/// without sums.
-Expected<std::vector<double>> magnitudes_at(const te::Dag& dag, std::span<const HostArray> inputs, int output, std::span<const int64_t> positions) {
-  double terms = 0;
-  for (const te::Op& op : dag.ops) {
-    if (op.reducer != te::Reducer::sum) continue;
-    double n = 1;
-    for (const te::Axis& axis : op.reduce_axes) n *= static_cast<double>(axis.extent);
-    terms = std::max(terms, n);
+/// How far each element moves when the operands are rounded: the most in a few draws of signs, where each number of theirs changes by `tolerance` of itself.
+/// Results that cancel (the mean of what was centred before, what a constant row is after it was normalised) cannot be told by their own size.
+Expected<std::vector<double>> moved_by_rounding(const te::Dag& dag, std::span<const HostArray> inputs, int output, std::span<const int64_t> positions,
+                                                const std::vector<double>& want, double tolerance) {
+  std::vector<double> moved(positions.size(), 0.0);
+  Rng signs(1);
+  for (int draw = 0; draw < kDraws; ++draw) {
+    std::vector<HostArray> rounded(inputs.begin(), inputs.end());
+    for (HostArray& a : rounded)
+      if (a.dtype.is_float())
+        for (int64_t i = 0; i < a.num_elements(); ++i) a.set(i, a.get(i) * (1 + (signs.uniform(2) == 0 ? -tolerance : tolerance)));
+    TW_TRY(const std::vector<double> values, te::interpret_at(dag, rounded, output, positions));
+    for (size_t i = 0; i < values.size(); ++i)
+      if (const double d = std::abs(values[i] - want[i]); std::isfinite(d)) moved[i] = std::max(moved[i], d);
   }
-  if (terms == 0) return std::vector<double>(positions.size(), 0.0);
-  std::vector<HostArray> absolute(inputs.begin(), inputs.end());
-  for (HostArray& a : absolute)
-    if (a.dtype.is_float())
-      for (int64_t i = 0; i < a.num_elements(); ++i) a.set(i, std::abs(a.get(i)));
-  TW_TRY(std::vector<double> values, te::interpret_at(dag, absolute, output, positions));
-  for (double& v : values) v = std::isfinite(v) ? std::abs(v) / std::sqrt(terms) : 0;
-  return values;
+  return moved;
 }
 
 /// A few elements of each result against the interpreter.
@@ -80,15 +79,15 @@ Expected<void> check_node(const graph::Node& n, const te::Dag& dag, std::span<co
     for (int64_t i = 0; i < r.num_elements(); ++i)
       if (const double v = std::abs(r.get(i)); std::isfinite(v)) scale = std::max(scale, v);
     const double tolerance = node_tolerance(n, dag, static_cast<int>(o));
-    std::vector<double> magnitudes;
+    std::vector<double> moved;
     for (size_t i = 0; i < positions.size(); ++i) {
       const double got = r.get(positions[i]);
       const bool equal = got == want[i] || (std::isnan(got) && std::isnan(want[i]));
       if (equal || std::abs(got - want[i]) <= tolerance * scale) continue;
-      if (magnitudes.empty()) {
-        TW_TRY(magnitudes, magnitudes_at(dag, inputs, static_cast<int>(o), positions));
+      if (moved.empty()) {
+        TW_TRY(moved, moved_by_rounding(dag, inputs, static_cast<int>(o), positions, want, tolerance));
       }
-      if (!(std::abs(got - want[i]) <= tolerance * magnitudes[i]))
+      if (!(std::abs(got - want[i]) <= moved[i]))
         return Error(ErrorCode::wrong_result, fmt::format("Expected {} at element {} of the unscheduled kernel, found {}", want[i], positions[i], got),
                      fmt::format("node '{}' ({})", printable(n.name), n.op));
     }

@@ -256,6 +256,18 @@ class CompileTest : public QObject {
     QVERIFY(means->front().num_elements() == 64);
   }
 
+  /// What is left of a constant row is its mean's rounding error, many times as large.
+  void constantRowsThatAreNormalised() {
+    graph::testing::Net n;
+    const int x = n.input({2, 3, 55});
+    const graph::Graph g = n.finish({n.op("instance_norm", {x, n.input({3}), n.input({3})}, graph::Attrs{{{"epsilon", 1e-5}}})});
+    auto inputs = graph::testing::random_inputs(g, 1);
+    HostArray& rows = inputs.at(g.values[static_cast<size_t>(x)].name);
+    for (int64_t i = 0; i < rows.num_elements(); ++i) rows.set(i, 2.0 / 3);
+    const auto normalised = api::run_reference(g, inputs, target_);
+    QVERIFY2(normalised.has_value(), normalised ? "" : normalised.error().text().c_str());
+  }
+
   void wrongInputsAreNamed() {
     const api::Network n = network("mlp");
     QVERIFY(api::run_reference(n.imported, {}, target_).error().message.find("'input'") != std::string::npos);
