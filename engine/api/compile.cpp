@@ -35,9 +35,9 @@ class Compiler {
   Expected<runtime::Executable> run(records::RecordSource* records) {
     if (records) TW_CHECK(find_records(*records));
     if (target_.gpu) choose_host_groups();
-    // A record that lowers but does not compile costs one more round without it, and so does what a GPU cannot run.
+    // A record that lowers but does not compile costs one more round without it, and so do defaults that do not, and what a GPU cannot run.
     for (;;) {
-      TW_TRY(plan_, plan_kernels(n_.optimized, n_.partition, target_, tuned_, !options_.plain, host_, options_.stop));
+      TW_TRY(plan_, plan_kernels(n_.optimized, n_.partition, target_, tuned_, !options_.plain, host_, forms_, options_.stop));
       elide_copies(n_.optimized, n_.partition, plan_);
       TW_TRY(const bool lowered, lower_kernels());
       if (!lowered) continue;
@@ -80,6 +80,16 @@ class Compiler {
     if (k.group < 0 || k.on_host) return false;
     say(fmt::format("'{}' is for the processor: {}", k.name, why.text()));
     return host_.groups.insert(k.group).second;
+  }
+
+  /// A default whose code is refused, as for its length, makes room for a simpler one. False if there is none: of a change of layout, of plain loops.
+  bool simplify_default(const PlannedKernel& k, const Error& why) {
+    if (k.group < 0 || k.tuned) return false;
+    DefaultForm& form = forms_[k.group];
+    if (form == DefaultForm::loops) return false;
+    form = k.space == "rule" ? DefaultForm::loops : DefaultForm::rule;
+    say(fmt::format("'{}' has {}: {}", k.name, form == DefaultForm::rule ? "a schedule by rule" : "plain loops", why.text()));
+    return true;
   }
 
   void say(const std::string& text) const {
@@ -189,7 +199,7 @@ class Compiler {
     return {};
   }
 
-  /// Lowers each distinct schedule once; equal kernels share a function. False if the GPU cannot run one and another plan is needed.
+  /// Lowers each distinct schedule once; equal kernels share a function. False if one cannot be and another plan is needed.
   Expected<bool> lower_kernels() {
     funcs_.clear();
     function_of_.clear();
@@ -210,7 +220,7 @@ class Compiler {
       if (func && target_.gpu && !k.on_host) {
         if (auto legal = simulate::check_launches(*func, *target_.gpu); !legal) func = legal.error();
       }
-      if (!func && target_.gpu && give_up_on_gpu(k, func.error())) return false;
+      if (!func && (target_.gpu ? give_up_on_gpu(k, func.error()) : simplify_default(k, func.error()))) return false;
       if (!func) {
         Error e = func.error();
         if (e.where.empty()) e.where = "kernel " + k.name;
@@ -223,15 +233,20 @@ class Compiler {
     return true;
   }
 
-  /// Finds the tuned kernels that the code generator refuses; false if there is none.
+  /// Finds the kernels that the code generator refuses, for which there is something else; false if there is none.
   bool drop_uncompilable() {
+    std::vector<std::optional<Error>> refused(funcs_.size());
+    for (size_t f = 0; f < funcs_.size(); ++f)
+      if (const auto alone = codegen::build_object({funcs_[f]}, target_); !alone) refused[f] = alone.error();
     bool dropped = false;
     for (size_t i = 0; i < plan_.kernels.size(); ++i) {
       const PlannedKernel& k = plan_.kernels[i];
-      if (!k.tuned || !tuned_.count(k.task_key)) continue;
-      if (const auto alone = codegen::build_object({funcs_[static_cast<size_t>(function_of_[i])]}, target_); !alone) {
-        tuned_.erase(k.task_key);
-        defaults_[k.task_key].origin = fmt::format("default (the best record no longer compiles: {})", alone.error().message);
+      const std::optional<Error>& why = refused[static_cast<size_t>(function_of_[i])];
+      if (!why) continue;
+      if (!k.tuned) {
+        dropped |= simplify_default(k, *why);
+      } else if (tuned_.erase(k.task_key) > 0) {
+        defaults_[k.task_key].origin = fmt::format("default (the best record no longer compiles: {})", why->message);
         dropped = true;
       }
     }
@@ -367,6 +382,7 @@ class Compiler {
   };
   std::map<std::string, DefaultFacts> defaults_;  ///< by task key
   HostGroups host_;
+  std::map<int, DefaultForm> forms_;
   KernelPlan plan_;
   std::vector<tir::Func> funcs_;
   std::vector<int> function_of_;  ///< per planned kernel

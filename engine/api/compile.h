@@ -58,7 +58,7 @@ struct CompileOptions {
   std::vector<std::string> on_host;
   /// For a GPU: machine code is made if wanted and where NVRTC is installed; without it the result holds loops and CUDA C++ only.
   bool machine_code = true;
-  std::vector<std::string>* notes = nullptr;  ///< what a person should know: groups that the processor computes, missing machine code
+  std::vector<std::string>* notes = nullptr;  ///< what a person should know: groups that the processor computes, missing machine code, defaults whose code is too long
   /// Called once for every distinct kernel of the result, in order.
   std::function<void(const std::string& symbol, const schedule::Schedule& schedule)> on_kernel;
 };

@@ -33,8 +33,8 @@ Expected<schedule::Schedule> copy_schedule(const graph::TensorType& type, const 
 class Planner {
  public:
   Planner(const graph::Graph& g, const graph::Partition& p, const Target& target, const std::map<std::string, Tuned>& tuned, bool templates,
-          const HostGroups& host)
-      : g_(g), p_(p), target_(target), tuned_(tuned), templates_(templates), host_(host), versions_(g.values.size()) {}
+          const HostGroups& host, const std::map<int, DefaultForm>& forms)
+      : g_(g), p_(p), target_(target), tuned_(tuned), templates_(templates), host_(host), forms_(forms), versions_(g.values.size()) {}
 
   Expected<KernelPlan> run(const StopToken& stop) {
     std::vector<std::optional<std::vector<Layout>>> fixed;
@@ -46,7 +46,7 @@ class Planner {
         // Scheduled by rule below.
       } else if (it != tuned_.end()) {
         if (!it->second.in_layouts) chosen_.back() = it->second.schedule;
-      } else if (templates_) {
+      } else if (templates_ && form(keys_.size() - 1) == DefaultForm::of_template) {
         if (auto fallback = space::fallback(group.dag, target_)) {
           template_of_[keys_.size() - 1] = fallback->space_template->name;
           chosen_.back() = std::move(fallback->schedule);
@@ -118,15 +118,17 @@ class Planner {
     return layouts;
   }
 
-  /// By rule, or by the rule with a record's choices.
-  Expected<schedule::Schedule> rule_schedule_for(const graph::Group& group, const Tuned* tuned, const Target& target) const {
+  /// By rule, or by the rule with a record's choices, or as plain loops.
+  Expected<schedule::Schedule> rule_schedule_for(const graph::Group& group, const Tuned* tuned, const Target& target, DefaultForm form) const {
     const std::vector<Layout> layouts = adopted(group);
     std::vector<schedule::LayoutStep> steps;
     for (size_t k = 0; k < layouts.size(); ++k) {
       const int stage = static_cast<int>(k < group.inputs.size() ? k : static_cast<size_t>(group.dag->outputs[k - group.inputs.size()]));
       if (!layouts[k].empty()) steps.push_back({stage, pieces_of(layouts[k])});
     }
-    return tuned ? tuned->in_layouts(steps) : space::rule_schedule(group.dag, target, steps);
+    if (tuned) return tuned->in_layouts(steps);
+    if (form == DefaultForm::loops) return schedule::Schedule::replay(group.dag, {steps.begin(), steps.end()});
+    return space::rule_schedule(group.dag, target, steps);
   }
 
   Expected<void> add_group(size_t index) {
@@ -134,7 +136,7 @@ class Planner {
     const auto it = tuned_.find(keys_[index]);
     const bool host = on_host(index), tuned = !host && it != tuned_.end();
     TW_TRY(schedule::Schedule s, chosen_[index] ? Expected<schedule::Schedule>(*chosen_[index])
-                                                : rule_schedule_for(group, tuned ? &it->second : nullptr, host ? host_.target : target_));
+                                                : rule_schedule_for(group, tuned ? &it->second : nullptr, host ? host_.target : target_, form(index)));
     const std::vector<Layout> layouts = argument_layouts(s);
     TW_ASSERT(layouts.size() == group.inputs.size() + group.outputs.size(), "arguments of kernel " + group.name);
     PlannedKernel k{.schedule = std::move(s),
@@ -154,7 +156,7 @@ class Planner {
       k.claimed = it->second.claimed;
     } else {
       const auto named = template_of_.find(index);
-      k.space = named == template_of_.end() ? "rule" : named->second;
+      k.space = named != template_of_.end() ? named->second : form(index) == DefaultForm::loops ? "loops" : "rule";
     }
     k.tuned = tuned;
     for (size_t i = 0; i < layouts.size(); ++i) {
@@ -167,6 +169,10 @@ class Planner {
     return {};
   }
 
+  DefaultForm form(size_t group) const {
+    const auto it = forms_.find(static_cast<int>(group));
+    return it == forms_.end() ? DefaultForm::of_template : it->second;
+  }
   bool on_host(size_t group) const { return host_.groups.contains(static_cast<int>(group)); }
 
   const graph::Graph& g_;
@@ -175,6 +181,7 @@ class Planner {
   const std::map<std::string, Tuned>& tuned_;
   const bool templates_;
   const HostGroups& host_;
+  const std::map<int, DefaultForm>& forms_;
   std::vector<std::string> keys_;                          ///< task key per group
   std::vector<std::optional<schedule::Schedule>> chosen_;  ///< per group: tuned, or its template's fallback; nothing where layouts are adopted
   std::map<size_t, const char*> template_of_;              ///< of groups that have a template's fallback
@@ -192,8 +199,8 @@ std::vector<Layout> argument_layouts(const schedule::Schedule& s) {
 }
 
 Expected<KernelPlan> plan_kernels(const graph::Graph& g, const graph::Partition& p, const Target& target, const std::map<std::string, Tuned>& tuned,
-                                  bool templates, const HostGroups& host, StopToken stop) {
-  return Planner(g, p, target, tuned, templates, host).run(stop);
+                                  bool templates, const HostGroups& host, const std::map<int, DefaultForm>& forms, StopToken stop) {
+  return Planner(g, p, target, tuned, templates, host, forms).run(stop);
 }
 
 }  // namespace tw::api

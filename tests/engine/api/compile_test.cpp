@@ -245,6 +245,26 @@ class CompileTest : public QObject {
     QCOMPARE(api::run_reference(n.imported, graph::testing::random_inputs(n.imported, 1), target_, stop.get_token()).error().code, ErrorCode::cancelled);
   }
 
+  /// A window of 7x7 whose tile is written out, and a long chain of operators for each element of the tile.
+  void defaultsWhoseCodeIsTooLong() {
+    graph::testing::Net n;
+    int y = n.conv(n.input({1, 64, 64, 64}), 64, 16, 7);
+    for (int i = 0; i < 66; ++i) y = n.op("max", {n.op("add", {n.op("mul", {y, n.weight({16, 1, 1})}), n.weight({16, 1, 1})}), n.weight({16, 1, 1})});
+    const Target wide = parse_target("llvm -mcpu=znver4 -num-cores=1").value();
+    api::Network network{n.finish({y}), {}, {}, "none"};
+    network.optimized = graph::run_passes(network.imported, wide).value();
+    network.partition = graph::partition(network.optimized).value();
+    std::vector<std::string> notes;
+    api::CompileOptions options;
+    options.notes = &notes;
+    const auto e = api::compile(network, wide, nullptr, options);
+    QVERIFY2(e.has_value(), e ? "" : e.error().text().c_str());
+    QCOMPARE(notes.size(), 1U);
+    QVERIFY2(notes[0].find("has a schedule by rule: Expected at most") != std::string::npos, notes[0].c_str());
+    QVERIFY(
+        std::any_of(e->calls.begin(), e->calls.end(), [](const runtime::Call& c) { return c.space == "rule" && c.name.find("conv2d") != std::string::npos; }));
+  }
+
   /// Their own size says nothing of how far they may be rounded.
   void meansOfWhatIsCentred() {
     graph::testing::Net n;

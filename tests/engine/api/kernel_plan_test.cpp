@@ -115,6 +115,28 @@ class KernelPlanTest : public QObject {
     }
   }
 
+  /// Where the code of a template's default is refused: by rule, and loop after loop, in the layouts around.
+  void simplerForms() {
+    Net n;
+    const int a = n.op("relu", {n.conv(n.input({1, 3, 8, 8}), 3, 16)});
+    const int b = n.op("relu", {n.conv(a, 16, 16)});
+    const api::Network net = network(n.finish({n.conv(b, 16, 16)}));
+    const int middle = 1;
+    std::vector<std::vector<api::Layout>> layouts;
+    for (const auto& [form, space] : {std::pair(api::DefaultForm::rule, "rule"), std::pair(api::DefaultForm::loops, "loops")}) {
+      const api::KernelPlan plan = api::plan_kernels(net.optimized, net.partition, target_, {}, true, {}, {{middle, form}}, {}).value();
+      for (const api::PlannedKernel& k : plan.kernels) {
+        if (k.group != middle) continue;
+        QCOMPARE(k.space, std::string(space));
+        QVERIFY(lower::lower_and_optimize(k.schedule, "kernel", target_).has_value());
+        layouts.push_back(api::argument_layouts(k.schedule));
+        QCOMPARE(k.schedule.steps().size() > layouts.back().size(), form == api::DefaultForm::rule);
+      }
+    }
+    QCOMPARE(layouts.size(), 2U);
+    QVERIFY(layouts[0] == layouts[1] && !layouts[0].front().empty());
+  }
+
   void passThroughValues() {
     Net n;  // an input and a constant that are outputs, one of them twice
     const int x = n.input({4}), w = n.weight({3});

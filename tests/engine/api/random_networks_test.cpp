@@ -172,7 +172,7 @@ class RandomNetworksTest : public QObject {
       const graph::Graph optimized = graph::run_passes(RandomConvolutions(seed).make(), t).value();
       const graph::Partition partition = graph::partition(optimized).value();
       for (const bool templates : {true, false}) {
-        const auto plan = api::plan_kernels(optimized, partition, t, {}, templates, {}, {});
+        const auto plan = api::plan_kernels(optimized, partition, t, {}, templates, {}, {}, {});
         QVERIFY2(plan, plan ? "" : qPrintable(QString("seed %1: %2").arg(seed).arg(QString::fromStdString(plan.error().text()))));
         for (const api::PlannedKernel& k : plan->kernels) {
           if (seed % 6 != 0) break;  // lowering takes longer
