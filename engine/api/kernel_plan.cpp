@@ -99,18 +99,20 @@ class Planner {
 
   /// Layouts for a group scheduled by rule: inputs as they are; outputs as a reader wants them, or as the inputs are.
   std::vector<Layout> adopted(const graph::Group& group) const {
+    if (works_in_rows(g_, group)) return std::vector<Layout>(group.inputs.size() + group.outputs.size());
     std::vector<Layout> layouts;
     Layout blocked;
-    const bool in_order = reads_in_order(g_, group);
+    const bool in_order = reads_in_order(g_, group), rows = reads_rows(g_, group);
     for (const int v : group.inputs) {
-      layouts.push_back(in_order || g_.values[static_cast<size_t>(v)].constant ? Layout{} : present(v));
+      const graph::Value& value = g_.values[static_cast<size_t>(v)];
+      layouts.push_back(in_order || value.constant || (rows && apart(present(v), value.type)) ? Layout{} : present(v));
       if (blocked.empty()) blocked = layouts.back();
     }
     const bool keeps = keeps_layout(g_, group);
     for (const int v : group.outputs) {
       const graph::TensorType& type = g_.values[static_cast<size_t>(v)].type;
       const auto& wanted = wanted_[static_cast<size_t>(v)];
-      if (wanted && fits(*wanted, type))
+      if (wanted && fits(*wanted, type) && !(blocked.empty() && reduces(g_, group)))  // rows are added up along them
         layouts.push_back(*wanted);
       else
         layouts.push_back(keeps && fits(blocked, type) ? blocked : Layout{});

@@ -23,9 +23,44 @@ bool reads_in_order(const graph::Graph& g, const graph::Group& group) {
   });
 }
 
+bool works_in_rows(const graph::Graph& g, const graph::Group& group) {
+  return std::any_of(group.nodes.begin(), group.nodes.end(), [&](int n) {
+    const graph::Node& node = g.nodes[static_cast<size_t>(n)];
+    if (!node.op.starts_with("conv")) return false;
+    const int64_t groups = node.attrs.integer("groups", 1);
+    return groups > 1 && groups < g.values[static_cast<size_t>(node.outputs[0])].type.shape[1];
+  });
+}
+
+bool reads_rows(const graph::Graph& g, const graph::Group& group) {
+  bool reshapes = false;
+  for (const int n : group.nodes) {
+    const graph::Node& node = g.nodes[static_cast<size_t>(n)];
+    const bool spread = node.op == "broadcast_to" &&
+                        g.values[static_cast<size_t>(node.inputs[0])].type.shape.size() != g.values[static_cast<size_t>(node.outputs[0])].type.shape.size();
+    if (node.op == "reshape" || spread)
+      reshapes = true;
+    else if (graph::find_op(node.op)->fusion > graph::FusionKind::broadcast && node.op != "concat" && node.op != "slice" && node.op != "pad")
+      return false;
+  }
+  return reshapes;
+}
+
+bool reduces(const graph::Graph& g, const graph::Group& group) {
+  return std::any_of(group.nodes.begin(), group.nodes.end(), [&](int n) { return g.nodes[static_cast<size_t>(n)].op.starts_with("reduce_"); });
+}
+
+bool apart(const Layout& layout, const graph::TensorType& type) {
+  for (const runtime::LayoutPiece& p : layout)
+    for (size_t d = static_cast<size_t>(p.dim) + 1; p.factor > 0 && d < type.shape.size(); ++d)
+      if (type.shape[d] > 1) return true;
+  return false;
+}
+
 namespace {
 
-/// The layout of what a group reads before its one reduction, whose result, perhaps after elementwise work, is to lie in `wanted`: the same blocks of a dimension that is not reduced.
+/// The layout of what a group reads before its one reduction, whose result, perhaps after elementwise work, is to lie in `wanted`: the same blocks of a
+/// dimension that is not reduced.
 std::optional<Layout> before_reduction(const graph::Graph& g, const graph::Group& group, const Layout& wanted) {
   const graph::Node* reduction = nullptr;
   for (const int n : group.nodes) {

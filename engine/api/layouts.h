@@ -5,8 +5,8 @@
 
 namespace tw::api {
 
-/// For every value, the layout that a reader from a template wants it in, looking through groups scheduled by rule, reductions among them; nothing if none cares.
-/// `fixed` holds the argument layouts of each group whose schedule comes from a template and nothing for the others.
+/// For every value, the layout that a reader from a template wants it in, looking through groups scheduled by rule, reductions among them; nothing if none
+/// cares. `fixed` holds the argument layouts of each group whose schedule comes from a template and nothing for the others.
 std::vector<std::optional<Layout>> wanted_layouts(const graph::Graph& g, const graph::Partition& p,
                                                   const std::vector<std::optional<std::vector<Layout>>>& fixed);
 
@@ -14,6 +14,14 @@ std::vector<std::optional<Layout>> wanted_layouts(const graph::Graph& g, const g
 bool keeps_layout(const graph::Graph& g, const graph::Group& group);
 /// Whether a kernel by rule reads each element so often, along an axis, that a copy in order costs less than finding it in blocks.
 bool reads_in_order(const graph::Graph& g, const graph::Group& group);
+/// Whether a kernel by rule has its vectors along rows: a convolution in groups, whose channels in a block may belong to several.
+bool works_in_rows(const graph::Graph& g, const graph::Group& group);
+/// Whether a kernel by rule reads rows as they lie and writes them under another shape: from blocks it would fetch each element by itself.
+bool reads_rows(const graph::Graph& g, const graph::Group& group);
+/// Whether it has a reduction among its operators.
+bool reduces(const graph::Graph& g, const graph::Group& group);
+/// Whether blocks take neighbours in a row apart.
+bool apart(const Layout& layout, const graph::TensorType& type);
 /// Whether a tensor of this type may be stored so: same rank, and less of each dimension is padding than is not.
 bool fits(const Layout& layout, const graph::TensorType& type);
 

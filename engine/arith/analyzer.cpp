@@ -118,10 +118,10 @@ Linear Analyzer::linear(const Expr& e) const {
         return x;
       }
       case BinaryOp::floor_div:
-        if (cb && *cb > 0) return div_linear(linear(b->a), *cb);
+        if (cb && *cb > 0) return div_linear(joined(b->a), *cb);
         break;
       case BinaryOp::floor_mod:
-        if (cb && *cb > 0) return mod_linear(linear(b->a), *cb);
+        if (cb && *cb > 0) return mod_linear(joined(b->a), *cb);
         break;
       default:
         break;
@@ -202,12 +202,23 @@ Linear Analyzer::div_linear(Linear x, int64_t c) const {
   }
   const auto* d = rest.terms.size() == 1 && rest.terms[0].coeff == 1 && rest.constant == 0 ? as<ir::BinaryNode>(rest.terms[0].atom) : nullptr;
   const auto dc = d ? ir::as_int(d->b) : std::nullopt;
-  if (dc && d->op == BinaryOp::floor_div) {  // (x // a) // c == x // (a*c)
-    quotient.add(div_linear(linear(d->a), c * *dc));
-    return quotient;
-  }
   if (dc && d->op == BinaryOp::floor_mod && *dc % c == 0) {  // (x % (c*k)) // c == (x // c) % k
     quotient.add(mod_linear(div_linear(linear(d->a), c), *dc / c));
+    return quotient;
+  }
+  // (r + x // a) // c == (a*r + x) // (a*c), which is also what comes of dividing a*r + x by a*c at once.
+  const auto inner = std::find_if(rest.terms.begin(), rest.terms.end(), [](const Linear::Term& t) {
+    const auto* n = t.coeff == 1 ? as<ir::BinaryNode>(t.atom) : nullptr;
+    return n && n->op == BinaryOp::floor_div && ir::as_int(n->b).value_or(0) > 0;
+  });
+  if (inner != rest.terms.end()) {
+    const Expr atom = inner->atom;
+    const auto* n = as<ir::BinaryNode>(atom);
+    const int64_t a = *ir::as_int(n->b);
+    rest.add_term(atom, -1);
+    rest.scale(a);
+    rest.add(linear(n->a));
+    quotient.add(div_linear(std::move(rest), a * c));
     return quotient;
   }
   quotient.add_term(ir::floor_div(rest.to_expr(), ir::index(c)), 1);

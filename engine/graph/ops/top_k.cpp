@@ -13,6 +13,9 @@ namespace {
 constexpr int64_t kGroup = 4;
 /// As many are compared with each other, all with all; fewer groups than vectors would be no gain.
 constexpr int64_t kLeastGroups = 64;
+/// So many elements for each that is wanted, and more, are gone through for one after the other, as long as few are wanted: each costs two stages.
+constexpr int64_t kPicked = 4;
+constexpr int64_t kMostPicked = 16;
 /// Fewer elements are compared all with all, where they may be sorted.
 constexpr int64_t kLeastSorted = 256;
 /// What is sorted has so many positions at most: an int64 has room for one beside 33 bits of a value, and for one more bit.
@@ -48,23 +51,27 @@ struct Order {
   /// The k largest elements are in the k groups whose largest elements are the largest, since each of these holds one that comes before all of any other group.
   te::Tensor of(const te::Tensor& x) const {
     const int64_t count = x.shape()[axis];
-    if (count <= kGroup * std::max(2 * k, kLeastGroups)) return in_order(x, std::nullopt, count);
+    if (count <= kGroup * std::max(2 * k, kLeastGroups) || k == 1) return in_order(x, std::nullopt, count);
     const te::Reducer best = largest ? te::Reducer::max : te::Reducer::min;
     const auto read = [&](const Indices& s, const Expr& position) {
       const Expr value = x.at(moved(s, axis, position));
       return count % kGroup == 0 ? value : ir::select(position < ir::index(count), value, te::reducer_identity(best, x.dtype()));
     };
-    const te::Tensor groups = of(b.reduce("best", with(x.shape(), (count + kGroup - 1) / kGroup), {kGroup}, best, [&](const Indices& s, const Indices& r) { return read(s, s[axis] * kGroup + r[0]); }));
+    const te::Tensor groups = of(b.reduce("best", with(x.shape(), (count + kGroup - 1) / kGroup), {kGroup}, best,
+                                          [&](const Indices& s, const Indices& r) { return read(s, s[axis] * kGroup + r[0]); }));
     const Dims kept = with(x.shape(), k * kGroup);
     const te::Tensor positions = b.compute("positions", kept, [&](const Indices& s) {
       const Expr group = groups.at(moved(s, axis, ir::floor_div(s[axis], ir::index(kGroup))));
       return group * ir::constant(kInt32, kGroup) + ir::cast(kInt32, ir::floor_mod(s[axis], ir::index(kGroup)));
     });
-    return in_order(b.compute("kept", kept, [&](const Indices& s) { return read(s, ir::cast(ir::kIndex, positions.at(s))); }, "gather"), positions, count);
+    return in_order(b.compute(
+                        "kept", kept, [&](const Indices& s) { return read(s, ir::cast(ir::kIndex, positions.at(s))); }, "gather"),
+                    positions, count);
   }
 
   /// All of x in order; `positions` of its elements if they are not their places, all of them below `bound`.
   te::Tensor in_order(const te::Tensor& x, const std::optional<te::Tensor>& positions, int64_t bound) const {
+    if (sorts && k <= kMostPicked && x.shape()[axis] >= kPicked * k) return picked(x, positions);
     return sorts && x.dtype().bits <= 32 && x.shape()[axis] >= kLeastSorted && bound <= kMostPositions ? sorted(x, positions, bound) : ranked(x, positions);
   }
 
@@ -108,6 +115,39 @@ struct Order {
     return ir::select(bits < sign, bits, sign - bits);
   }
 
+  /// The best one, then the best of those that come behind it, and so on.
+  te::Tensor picked(const te::Tensor& x, const std::optional<te::Tensor>& positions) const {
+    const Dims one = with(x.shape(), 1);
+    const std::vector<int64_t> all{x.shape()[axis]};
+    const te::Reducer best = largest ? te::Reducer::max : te::Reducer::min;
+    const auto position = [&](const Indices& at, const Expr& r) { return positions ? positions->at(at) : ir::cast(kInt32, r); };
+    std::vector<te::Tensor> values, places;
+    for (int64_t n = 0; n < k; ++n) {
+      const auto is_left = [&](const Indices& s, const Indices& r) {  // behind the one before
+        const Indices at = moved(s, axis, r[0]);
+        const Expr mine = x.at(at), last = values.back().at(s);
+        return (largest ? mine < last : last < mine) || (ir::equal(mine, last) && places.back().at(s) < position(at, r[0]));
+      };
+      const te::Tensor value = b.reduce("value", one, all, best, [&](const Indices& s, const Indices& r) {
+        const Expr mine = x.at(moved(s, axis, r[0]));
+        return n == 0 ? mine : ir::select(is_left(s, r), mine, te::reducer_identity(best, x.dtype()));
+      });
+      const te::Tensor place = b.reduce("place", one, all, te::Reducer::min, [&](const Indices& s, const Indices& r) {
+        const Indices at = moved(s, axis, r[0]);
+        const Expr is = ir::equal(x.at(at), value.at(s));
+        return ir::select(n == 0 ? is : is && is_left(s, r), position(at, r[0]), te::reducer_identity(te::Reducer::min, kInt32));
+      });
+      values.push_back(value);
+      places.push_back(place);
+    }
+    return b.compute("places", with(x.shape(), k), [&](const Indices& s) {
+      const Indices at = moved(s, axis, ir::index(0));
+      Expr found = places.back().at(at);
+      for (size_t n = places.size() - 1; n-- > 0;) found = ir::select(ir::equal(s[axis], ir::index(static_cast<int64_t>(n))), places[n].at(at), found);
+      return found;
+    });
+  }
+
   /// An element's rank is the number of elements that come before it; the element of rank p is at place p. Quadratic, but without any order between elements.
   te::Tensor ranked(const te::Tensor& x, const std::optional<te::Tensor>& positions) const {
     const Expr one = ir::constant(kInt32, 1), none = ir::constant(kInt32, 0);
@@ -128,7 +168,8 @@ struct Order {
 
 Tensors top_k_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   TW_TRY(const int64_t axis, resolve_axis(c, c.node->attrs.integer("axis", -1), in[0]->rank()));
-  const Order order{b, static_cast<size_t>(axis), c.node->attrs.integer("k", 0), c.node->attrs.integer("largest", 1) != 0, c.node->attrs.integer("sorted", 0) != 0};
+  const Order order{b, static_cast<size_t>(axis), c.node->attrs.integer("k", 0), c.node->attrs.integer("largest", 1) != 0,
+                    c.node->attrs.integer("sorted", 0) != 0};
   const te::Tensor first = order.of(*in[0]);
   // What is no number has no order: whatever comes of it stays a position.
   const Expr last = ir::constant(kInt32, static_cast<double>(in[0]->shape()[order.axis] - 1));

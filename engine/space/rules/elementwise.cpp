@@ -121,8 +121,8 @@ std::optional<BlocksRead> blocks_of_input(const Builder& b, const ir::Expr& body
       auto counted = counted_by(analyzer, l->indices[static_cast<size_t>(dim)], axes);
       if (!counted || counted->axis + 1 >= static_cast<int>(axes.size())) continue;
       const auto last = static_cast<size_t>(counted->axis);
-      if (axes[last].extent >= length)
-        counted->from = last;  // one axis holds whole blocks
+      if (axes[last].extent >= length || (counted->from == last && 2 * axes[last].extent > length))
+        counted->from = last;  // one axis holds whole blocks, or most of one
       else if (counted->length < length)
         continue;
       counted->length = length;

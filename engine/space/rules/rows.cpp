@@ -297,6 +297,8 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, con
     for (const ir::Var& r : l.reduce)
       if (window_of(b.at(member.stage).op) <= how.window) b.unroll(member.stage, r);
     append(walk, tail);
+    // Sums stay in registers where the last vector of a row is whole as well.
+    if (b.at(member.stage).op.reducer != te::Reducer::none) whole_blocks(b, member.stage, member.axis_of.back(), v);
     const auto parts = b.split(member.stage, last, {v});
     append(walk, parts);
     b.reorder(member.stage, walk);

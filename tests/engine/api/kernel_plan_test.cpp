@@ -137,6 +137,33 @@ class KernelPlanTest : public QObject {
     QVERIFY(layouts[0] == layouts[1] && !layouts[0].front().empty());
   }
 
+  /// Channels of a block would belong to several groups, neighbours of a row lie far apart in blocks, and sums over rows walk along them.
+  void rowsWhereBlocksWouldHurt() {
+    const auto layouts_of = [&](const api::Network& n, const std::string& op) {
+      const api::KernelPlan plan = api::plan_kernels(n.optimized, n.partition, target_, {}, true, {}, {}, {}).value();
+      for (const api::PlannedKernel& k : plan.kernels)
+        if (k.group >= 0 && k.name.find(op) != std::string::npos) return api::argument_layouts(k.schedule);
+      return std::vector<api::Layout>{};
+    };
+    Net grouped;  // six channels in each group
+    const int a = grouped.op("relu", {grouped.conv(grouped.input({1, 8, 8, 8}), 8, 12, 1)});
+    const api::Network g = network(grouped.finish({grouped.conv(grouped.op("sigmoid", {grouped.conv(a, 12, 12, 3, 2)}), 12, 8, 1)}));
+    const std::vector<api::Layout> rows = layouts_of(g, "sigmoid");
+    QVERIFY(!rows.empty() && std::all_of(rows.begin(), rows.end(), [](const api::Layout& l) { return l.empty(); }));
+
+    Net reshaped;
+    const int b = reshaped.conv(reshaped.input({1, 8, 8, 8}), 8, 16, 1);
+    const api::Network r = network(reshaped.finish({reshaped.op("reshape", {b}, graph::Attrs{{{"shape", std::vector<int64_t>{16, 64}}}})}));
+    QVERIFY(layouts_of(r, "reshape").front().empty());
+
+    Net summed;  // the convolution behind it would like blocks
+    graph::Attrs last{{{"axes", std::vector<int64_t>{2, 3}}, {"keepdims", int64_t{1}}}};
+    const int c = summed.op("reduce_max", {summed.input({1, 16, 8, 8})}, last);
+    const api::Network s = network(summed.finish({summed.conv(c, 16, 16, 1)}));
+    const std::vector<api::Layout> sums = layouts_of(s, "reduce_max");
+    QVERIFY(!sums.empty() && sums.back().empty());
+  }
+
   void passThroughValues() {
     Net n;  // an input and a constant that are outputs, one of them twice
     const int x = n.input({4}), w = n.weight({3});

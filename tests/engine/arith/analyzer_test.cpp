@@ -141,12 +141,23 @@ void AnalyzerTest::cancelsFusedLoops() {
   vectors.bind(f.get(), {0, 783});
   vectors.bind(v.get(), {0, 15});
   const Expr y = fe * 16 + ve;
-  const Expr apart = ir::floor_div(y, ir::index(784)) * 784 + ir::floor_mod(ir::floor_div(y, ir::index(28)), ir::index(28)) * 28 + ir::floor_mod(y, ir::index(28));
+  const Expr apart =
+      ir::floor_div(y, ir::index(784)) * 784 + ir::floor_mod(ir::floor_div(y, ir::index(28)), ir::index(28)) * 28 + ir::floor_mod(y, ir::index(28));
   QCOMPARE(ir::print(vectors.simplify(apart)), ir::print(y));
   // Each by itself first, as they are where an array has several dimensions.
-  const Expr each = vectors.simplify(ir::floor_div(y, ir::index(784))) * 784 + vectors.simplify(ir::floor_mod(ir::floor_div(y, ir::index(28)), ir::index(28))) * 28 +
-                    vectors.simplify(ir::floor_mod(y, ir::index(28)));
+  const Expr each = vectors.simplify(ir::floor_div(y, ir::index(784))) * 784 +
+                    vectors.simplify(ir::floor_mod(ir::floor_div(y, ir::index(28)), ir::index(28))) * 28 + vectors.simplify(ir::floor_mod(y, ir::index(28)));
   QCOMPARE(ir::print(vectors.simplify(each)), ir::print(y));
+  // Loops over other dimensions than those that the number is taken apart into, some of whose divisions come out even.
+  const ir::Var k = ir::make_var("k");
+  const Expr ke = ir::to_expr(k);
+  arith::Analyzer reshaped;
+  for (const auto& [var, extent] : {std::pair(f, 42), std::pair(v, 28), std::pair(k, 128)}) reshaped.bind(var.get(), {0, extent - 1});
+  const Expr t = fe * 3584 + ve * 128 + ke;
+  Expr joined = ir::index(0);
+  for (const auto& [stride, extent] : {std::pair(784, 192), std::pair(28, 28), std::pair(1, 28)})
+    joined = joined + reshaped.simplify(ir::floor_mod(ir::floor_div(t, ir::index(stride)), ir::index(extent))) * stride;
+  QCOMPARE(ir::print(reshaped.simplify(joined)), ir::print(t));
   // A vector of 16 lies inside each 64.
   QCOMPARE(ir::print(a.simplify(ir::floor_div(fe * 16 + ve, ir::index(64)))), ir::print(ir::floor_div(fe, ir::index(4))));
   QCOMPARE(ir::print(a.simplify(ir::floor_mod(fe * 16 + ve, ir::index(64)))), ir::print(ir::floor_mod(fe, ir::index(4)) * 16 + ve));

@@ -135,13 +135,19 @@ double rate_of(const DirectConv& c, const Target& target, const ConfigEntity& e)
 /// channels 0.2 of the rate, measured on a Zen 4.
 double waits(const DirectConv& c, const Target& target, int64_t panel_bytes) { return c.lanes < c.out_block && panel_bytes > target.l1d_bytes ? 0.2 : 0; }
 
-/// What loops by rule reach that compute whole blocks of each group, the last one in part. With strides the vectors of their tiles lie far apart. Shares of the
-/// filled lanes' rate, measured over groups of 12 to 232 channels on a Zen 4.
-double rate_of_whole_blocks(const te::Dag& dag, const DirectConv& c) {
+/// Bytes of a line of the cache: of every processor in the table.
+constexpr double kLineOfCache = 64;
+
+/// What loops by rule reach, whose vectors lie along a line of pixels: each multiply-add loads a vector that begins anywhere, and takes two loads where it lies
+/// in two lines of the cache. With strides the vectors lie far apart, too. Shares measured over groups of 12 to 232 channels on a Zen 4, of 10 to 40 on a Xeon
+/// with AVX-512 and AVX2.
+double rate_by_rule(const te::Dag& dag, const DirectConv& c, const Target& target) {
   const te::Op& op = dag.ops[static_cast<size_t>(c.anchor.reduce)];
   const auto strides = op.attrs.find("strides");
   const bool strided = strides != op.attrs.end() && std::any_of(strides->second.begin(), strides->second.end(), [](int64_t by) { return by > 1; });
-  return (strided ? 0.45 : 0.85) * filled(c.oc / c.groups, c.out_block);
+  const target::Pipes pipes = target::pipes_of(target.cpu);
+  const double bytes = static_cast<double>(target.vector_bits) / (pipes.halves ? 16 : 8), loads = 1 + bytes / kLineOfCache;
+  return (strided ? 0.45 : 0.85) * filled(c.columns(), target.lanes(kFloat32)) * std::min(1.0, pipes.loads / loads / pipes.fmas);
 }
 
 }  // namespace
@@ -226,7 +232,7 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
                met(1, rows, c.line(0) ? c.line(0)->taps : 1) / (1 + (pads_inline(c, e) ? 0 : copied)) +
            (written ? 2 : 0) + order;
   });
-  return c.together == 1 && c.lanes < c.out_block && rate(best) < rate_of_whole_blocks(dag, c) ? ConfigEntity{} : best;
+  return c.together == 1 && c.lanes < c.out_block && rate(best) < rate_by_rule(dag, c, target) ? ConfigEntity{} : best;
 }
 
 Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const DirectConv& c, const Target& target, const ConfigEntity& e) {

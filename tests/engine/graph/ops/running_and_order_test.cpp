@@ -65,6 +65,7 @@ class RunningAndOrderTest : public QObject {
     QTest::newRow("longer blocks") << QList<int>{1, 700} << 1 << 70;
     QTest::newRow("first axis") << QList<int>{200, 3} << 0 << 5;
     QTest::newRow("middle axis") << QList<int>{2, 149, 3} << 1 << 33;
+    QTest::newRow("the first of many") << QList<int>{2, 1500} << 1 << 1;
     QTest::newRow("a power of two") << QList<int>{2, 256} << 1 << 256;
     QTest::newRow("filled up") << QList<int>{3, 300} << 1 << 300;
     QTest::newRow("groups that are sorted") << QList<int>{1, 2100} << 1 << 140;
