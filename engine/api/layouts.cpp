@@ -33,17 +33,11 @@ bool works_in_rows(const graph::Graph& g, const graph::Group& group) {
 }
 
 bool reads_rows(const graph::Graph& g, const graph::Group& group) {
-  bool reshapes = false;
-  for (const int n : group.nodes) {
+  const auto rank = [&](int value) { return g.values[static_cast<size_t>(value)].type.shape.size(); };
+  return std::all_of(group.nodes.begin(), group.nodes.end(), [&](int n) {
     const graph::Node& node = g.nodes[static_cast<size_t>(n)];
-    const bool spread = node.op == "broadcast_to" &&
-                        g.values[static_cast<size_t>(node.inputs[0])].type.shape.size() != g.values[static_cast<size_t>(node.outputs[0])].type.shape.size();
-    if (node.op == "reshape" || spread)
-      reshapes = true;
-    else if (graph::find_op(node.op)->fusion > graph::FusionKind::broadcast && node.op != "concat" && node.op != "slice" && node.op != "pad")
-      return false;
-  }
-  return reshapes;
+    return node.op == "reshape" || (node.op == "broadcast_to" && rank(node.inputs[0]) != rank(node.outputs[0]));
+  });
 }
 
 bool reduces(const graph::Graph& g, const graph::Group& group) {

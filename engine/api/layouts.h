@@ -16,7 +16,7 @@ bool keeps_layout(const graph::Graph& g, const graph::Group& group);
 bool reads_in_order(const graph::Graph& g, const graph::Group& group);
 /// Whether a kernel by rule has its vectors along rows: a convolution in groups, whose channels in a block may belong to several.
 bool works_in_rows(const graph::Graph& g, const graph::Group& group);
-/// Whether a kernel by rule reads rows as they lie and writes them under another shape: from blocks it would fetch each element by itself.
+/// Whether a kernel by rule does nothing but to write rows under another shape: a copy in order of what lies in blocks leaves it little or nothing to do.
 bool reads_rows(const graph::Graph& g, const graph::Group& group);
 /// Whether it has a reduction among its operators.
 bool reduces(const graph::Graph& g, const graph::Group& group);

@@ -28,6 +28,19 @@ class RuleReductionTest : public QObject {
            return n.op("reduce_max", {n.input({1, 20, 4, 9})}, {{"axes", Dims{1}}, {"keepdims", int64_t{0}}});
          },
          {in_blocks(0, 4, 16)}},
+        {"sums of rows that no vectors fill",
+         [](Net& n) {
+           return n.op("conv2d", {n.input({1, 3, 6, 21}), n.weight({5, 3, 2, 2})}, {{"pads", Dims{1, 0, 0, 1}}});
+         }},
+        {"groups of odd channels",
+         [](Net& n) {
+           return n.op("relu", {n.op("conv2d", {n.input({1, 6, 5, 36}), n.weight({10, 3, 2, 2})}, {{"groups", int64_t{2}}})});
+         }},
+        {"a block that channels do not fill, in rows",
+         [](Net& n) {
+           return n.op("neg", {n.input({2, 15, 5, 9})});
+         },
+         {in_blocks(0, 4, 16)}},
         {"dimensions of one element at the end",
          [](Net& n) {
            return n.op("relu", {n.op("reshape", {n.op("exp", {n.input({5, 70})})}, {{"shape", Dims{1, 5, 70, 1, 1}}})});
@@ -69,6 +82,24 @@ class RuleReductionTest : public QObject {
       const std::string steps = schedule::print_steps(space::rule_schedule(dag, target, {in_blocks(0, 4, 8)}).value());
       QVERIFY2(steps.find("rfactor") != std::string::npos && steps.find("vectorize") != std::string::npos, steps.c_str());
     }
+  }
+
+  /// A sum in whole vectors stays in registers, and is written in part.
+  void sums_of_ragged_rows_are_whole_vectors() {
+    const Target target = parse_target("llvm -mcpu=x86-64-v3 -num-cores=1").value();
+    const te::DagPtr dag = dag_of([](Net& n) {
+      return n.op("relu", {n.op("conv2d", {n.input({1, 6, 5, 36}), n.weight({10, 3, 2, 2})}, {{"groups", int64_t{2}}})});
+    });
+    const std::string steps = schedule::print_steps(space::rule_schedule(dag, target, {}).value());
+    QVERIFY2(steps.find("pad(") != std::string::npos, steps.c_str());
+  }
+
+  /// Fifteen channels of a block of sixteen are turned into rows together.
+  void blocks_that_are_not_filled_become_rows_together() {
+    const Target target = parse_target("llvm -mcpu=x86-64-v3 -num-cores=1").value();
+    const te::DagPtr dag = dag_of([](Net& n) { return n.op("neg", {n.input({2, 7, 5, 9})}); });
+    const std::string steps = schedule::print_steps(space::rule_schedule(dag, target, {in_blocks(0, 4, 8)}).value());
+    QVERIFY2(steps.find("unroll") != std::string::npos, steps.c_str());
   }
 
   /// They are walked along with the last dimension that has neighbours.
