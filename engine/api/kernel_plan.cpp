@@ -112,7 +112,7 @@ class Planner {
     for (const int v : group.outputs) {
       const graph::TensorType& type = g_.values[static_cast<size_t>(v)].type;
       const auto& wanted = wanted_[static_cast<size_t>(v)];
-      if (wanted && fits(*wanted, type) && !(blocked.empty() && reduces(g_, group)))  // rows are added up along them
+      if (wanted && fits(*wanted, type) && !(blocked.empty() && reduces(g_, group)))
         layouts.push_back(*wanted);
       else
         layouts.push_back(keeps && fits(blocked, type) ? blocked : Layout{});

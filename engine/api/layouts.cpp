@@ -41,7 +41,8 @@ bool reads_rows(const graph::Graph& g, const graph::Group& group) {
 }
 
 bool reduces(const graph::Graph& g, const graph::Group& group) {
-  return std::any_of(group.nodes.begin(), group.nodes.end(), [&](int n) { return g.nodes[static_cast<size_t>(n)].op.starts_with("reduce_"); });
+  return std::any_of(group.nodes.begin(), group.nodes.end(),
+                     [&](int n) { return graph::find_op(g.nodes[static_cast<size_t>(n)].op)->fusion > graph::FusionKind::injective; });
 }
 
 bool apart(const Layout& layout, const graph::TensorType& type) {

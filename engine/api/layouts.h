@@ -18,7 +18,8 @@ bool reads_in_order(const graph::Graph& g, const graph::Group& group);
 bool works_in_rows(const graph::Graph& g, const graph::Group& group);
 /// Whether a kernel by rule does nothing but to write rows under another shape: a copy in order of what lies in blocks leaves it little or nothing to do.
 bool reads_rows(const graph::Graph& g, const graph::Group& group);
-/// Whether it has a reduction among its operators.
+/// Whether each element that it writes comes of many that it reads, as sums and norms do: where these lie in rows, it walks along them and leaves blocks to a
+/// copy.
 bool reduces(const graph::Graph& g, const graph::Group& group);
 /// Whether blocks take neighbours in a row apart.
 bool apart(const Layout& layout, const graph::TensorType& type);
