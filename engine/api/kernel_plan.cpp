@@ -102,10 +102,9 @@ class Planner {
     if (works_in_rows(g_, group)) return std::vector<Layout>(group.inputs.size() + group.outputs.size());
     std::vector<Layout> layouts;
     Layout blocked;
-    const bool in_order = reads_in_order(g_, group), rows = reads_rows(g_, group);
+    const bool in_order = reads_in_order(g_, group);
     for (const int v : group.inputs) {
-      const graph::Value& value = g_.values[static_cast<size_t>(v)];
-      layouts.push_back(in_order || value.constant || (rows && apart(present(v), value.type)) ? Layout{} : present(v));
+      layouts.push_back(in_order || g_.values[static_cast<size_t>(v)].constant || takes_rows_apart(g_, group, present(v)) ? Layout{} : present(v));
       if (blocked.empty()) blocked = layouts.back();
     }
     const bool keeps = keeps_layout(g_, group);

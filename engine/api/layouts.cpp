@@ -2,6 +2,8 @@
 #include "engine/api/layouts.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "engine/graph/op.h"
@@ -28,28 +30,32 @@ bool works_in_rows(const graph::Graph& g, const graph::Group& group) {
     const graph::Node& node = g.nodes[static_cast<size_t>(n)];
     if (!node.op.starts_with("conv")) return false;
     const int64_t groups = node.attrs.integer("groups", 1);
-    return groups > 1 && groups < g.values[static_cast<size_t>(node.outputs[0])].type.shape[1];
+    const auto channels = [&](int value) { return g.values[static_cast<size_t>(value)].type.shape[1]; };
+    return groups > 1 && (channels(node.inputs[0]) != groups || channels(node.outputs[0]) != groups);  // depthwise ones have a channel each
   });
 }
 
-bool reads_rows(const graph::Graph& g, const graph::Group& group) {
-  const auto rank = [&](int value) { return g.values[static_cast<size_t>(value)].type.shape.size(); };
-  return std::all_of(group.nodes.begin(), group.nodes.end(), [&](int n) {
-    const graph::Node& node = g.nodes[static_cast<size_t>(n)];
-    return node.op == "reshape" || (node.op == "broadcast_to" && rank(node.inputs[0]) != rank(node.outputs[0]));
-  });
+bool takes_rows_apart(const graph::Graph& g, const graph::Group& group, const Layout& blocks) {
+  const auto moves = [&](int n) {
+    const std::string& op = g.nodes[static_cast<size_t>(n)].op;
+    return op == "reshape" || op == "broadcast_to";
+  };
+  if (!std::all_of(group.nodes.begin(), group.nodes.end(), moves)) return false;
+  const auto& from = g.values[static_cast<size_t>(group.inputs[0])].type.shape;
+  const auto& to = g.values[static_cast<size_t>(group.outputs[0])].type.shape;
+  for (const runtime::LayoutPiece& p : blocks) {
+    if (p.factor == 0) continue;
+    const int64_t row = std::accumulate(from.begin() + p.dim + 1, from.end(), int64_t{1}, std::multiplies<>());
+    int64_t behind = 1;  // elements of the result behind one of its dimensions
+    for (auto d = to.rbegin(); d != to.rend() && behind < row; ++d) behind *= *d;
+    if (behind != row) return true;
+  }
+  return false;
 }
 
 bool reduces(const graph::Graph& g, const graph::Group& group) {
   return std::any_of(group.nodes.begin(), group.nodes.end(),
                      [&](int n) { return graph::find_op(g.nodes[static_cast<size_t>(n)].op)->fusion > graph::FusionKind::injective; });
-}
-
-bool apart(const Layout& layout, const graph::TensorType& type) {
-  for (const runtime::LayoutPiece& p : layout)
-    for (size_t d = static_cast<size_t>(p.dim) + 1; p.factor > 0 && d < type.shape.size(); ++d)
-      if (type.shape[d] > 1) return true;
-  return false;
 }
 
 namespace {

@@ -16,13 +16,12 @@ bool keeps_layout(const graph::Graph& g, const graph::Group& group);
 bool reads_in_order(const graph::Graph& g, const graph::Group& group);
 /// Whether a kernel by rule has its vectors along rows: a convolution in groups, whose channels in a block may belong to several.
 bool works_in_rows(const graph::Graph& g, const graph::Group& group);
-/// Whether a kernel by rule does nothing but to write rows under another shape: a copy in order of what lies in blocks leaves it little or nothing to do.
-bool reads_rows(const graph::Graph& g, const graph::Group& group);
+/// Whether a kernel does nothing but to write its operand under another shape, no dimension of which begins where the rows that blocks of channels have do: it
+/// would fetch each element by itself, where a copy in order leaves it little or nothing to do.
+bool takes_rows_apart(const graph::Graph& g, const graph::Group& group, const Layout& blocks);
 /// Whether each element that it writes comes of many that it reads, as sums and norms do: where these lie in rows, it walks along them and leaves blocks to a
 /// copy.
 bool reduces(const graph::Graph& g, const graph::Group& group);
-/// Whether blocks take neighbours in a row apart.
-bool apart(const Layout& layout, const graph::TensorType& type);
 /// Whether a tensor of this type may be stored so: same rank, and less of each dimension is padding than is not.
 bool fits(const Layout& layout, const graph::TensorType& type);
 

@@ -51,7 +51,7 @@ struct Order {
   /// The k largest elements are in the k groups whose largest elements are the largest, since each of these holds one that comes before all of any other group.
   te::Tensor of(const te::Tensor& x) const {
     const int64_t count = x.shape()[axis];
-    if (count <= kGroup * std::max(2 * k, kLeastGroups) || k == 1) return in_order(x, std::nullopt, count);
+    if (count <= kGroup * std::max(2 * k, kLeastGroups) || (sorts && k == 1)) return in_order(x, std::nullopt, count);
     const te::Reducer best = largest ? te::Reducer::max : te::Reducer::min;
     const auto read = [&](const Indices& s, const Expr& position) {
       const Expr value = x.at(moved(s, axis, position));

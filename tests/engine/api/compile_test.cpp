@@ -75,7 +75,7 @@ class CompileTest : public QObject {
     const auto oracle = graph::evaluate(n.imported, inputs).value();
     QVERIFY(api::compare(want[0], oracle[0]).max_rel < 1e-5);
     const runtime::Executable e = api::compile(n, target_, nullptr).value();
-    QCOMPARE(copies(e), 0);
+    QCOMPARE(copies(e), name == "lenet5" ? 1 : 0);  // where others flatten one pixel of each channel, it takes an image out of its blocks
     QVERIFY(e.arena_bytes > 0 && e.arena_bytes < e.unplanned_bytes);
     QVERIFY(api::compare(execute(e, inputs)[0], want[0]).max_rel <= api::output_tolerances(n.imported).value()[0]);
   }

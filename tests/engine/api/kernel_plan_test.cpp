@@ -153,7 +153,7 @@ class KernelPlanTest : public QObject {
 
     Net reshaped;
     const int b = reshaped.conv(reshaped.input({1, 8, 8, 8}), 8, 16, 1);
-    const api::Network r = network(reshaped.finish({reshaped.op("reshape", {b}, graph::Attrs{{{"shape", std::vector<int64_t>{16, 64}}}})}));
+    const api::Network r = network(reshaped.finish({reshaped.op("reshape", {b}, graph::Attrs{{{"shape", std::vector<int64_t>{32, 32}}}})}));
     QVERIFY(layouts_of(r, "reshape").front().empty());
 
     Net summed;  // the convolution behind it would like blocks
