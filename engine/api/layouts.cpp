@@ -120,7 +120,7 @@ std::vector<std::optional<Layout>> wanted_layouts(const graph::Graph& g, const g
   for (size_t i = p.groups.size(); i-- > 0;) {
     const graph::Group& group = p.groups[i];
     std::optional<Layout> passed_on;
-    if (!fixed[i] && group.outputs.size() == 1) {
+    if (!fixed[i] && group.outputs.size() == 1 && !works_in_rows(g, group)) {
       passed_on = wanted[static_cast<size_t>(group.outputs[0])];
       if (passed_on && !keeps_layout(g, group)) passed_on = before_reduction(g, group, *passed_on);
     }

@@ -30,7 +30,7 @@ def call(*command):
     return p.stdout
 
 
-def compare(tw, name, flags, folder):
+def compare(tw, name, flags, folder, target="llvm"):
     """Returns (name of an output, its error relative to the largest magnitude, the error allowed) for each output."""
     model, compiled = os.path.join(folder, "m.onnx"), os.path.join(folder, "m.twx")
     path, *sizes = name.split(",")
@@ -49,7 +49,7 @@ def compare(tw, name, flags, folder):
         inputs += ["--input", f"{key}={path}"]
     theirs = session.run(None, feeds)
     del session
-    call(tw, "compile", model, *sizes, "-o", compiled)
+    call(tw, "compile", model, *sizes, "-o", compiled, "--target", target)
     ran = json.loads(call(tw, "run", compiled, *inputs, "--repeat", "1", "--check", "--json", "--output", os.path.join(folder, "out")))
     ours = sorted((f for f in os.listdir(os.path.join(folder, "out")) if f.endswith(".npy")), key=lambda f: int(f.split("_")[0]))
     results = []
@@ -81,4 +81,5 @@ def main():
     sys.exit(1 if wrong else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

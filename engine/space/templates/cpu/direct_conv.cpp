@@ -135,7 +135,7 @@ double rate_of(const DirectConv& c, const Target& target, const ConfigEntity& e)
 /// channels 0.2 of the rate, measured on a Zen 4.
 double waits(const DirectConv& c, const Target& target, int64_t panel_bytes) { return c.lanes < c.out_block && panel_bytes > target.l1d_bytes ? 0.2 : 0; }
 
-/// Bytes of a line of the cache: of every processor in the table.
+/// Bytes of a line of the cache, as of all x86 processors and most others.
 constexpr double kLineOfCache = 64;
 
 /// What loops by rule reach, whose vectors lie along a line of pixels: each multiply-add loads a vector that begins anywhere, and takes two loads where it lies
