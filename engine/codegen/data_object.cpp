@@ -131,7 +131,8 @@ class Writer {
       for (const DataSymbol& s : symbols_)
         for (const DataAddress& a : s.addresses) {
           TW_ASSERT(a.at >= 0 && a.at + 8 <= static_cast<int64_t>(s.bytes.size()), "an address outside of symbol " + s.name);
-          const Elf64_Rela r{values_.at(s.name) + static_cast<uint64_t>(a.at), ELF64_R_INFO(numbers_.at(a.symbol), arch_ == target::Arch::aarch64 ? uint32_t{R_AARCH64_ABS64} : uint32_t{R_X86_64_64}), a.addend};
+          const Elf64_Rela r{values_.at(s.name) + static_cast<uint64_t>(a.at),
+                             ELF64_R_INFO(numbers_.at(a.symbol), arch_ == target::Arch::aarch64 ? uint32_t{R_AARCH64_ABS64} : uint32_t{R_X86_64_64}), a.addend};
           append(file_, &r, sizeof r);
         }
     });

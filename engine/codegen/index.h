@@ -21,8 +21,8 @@ using Ranges = std::unordered_map<const ir::VarNode*, Interval>;
 /// Bounds of an int64 expression (over all lanes), or nothing where none are known; never too tight.
 std::optional<Interval> interval_of(const ir::Expr& e, const Ranges& ranges);
 
-/// Whether an int64 expression, in all of its lanes, certainly fits 32 bits: made of such constants and of what was stored in 32 bits, limited or counted from the
-/// end of an array.
+/// Whether an int64 expression, in all of its lanes, certainly fits 32 bits: made of such constants and of what was stored in 32 bits, limited or counted from
+/// the end of an array.
 bool fits_half(const ir::Expr& e);
 
 /// Whether a comparison of int64 expressions always holds (in all lanes) or never does; nothing if the ranges leave it open.

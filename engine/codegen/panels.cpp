@@ -24,8 +24,9 @@ constexpr int64_t kMostLines = 8;
 /// Vectors of one array that a straight run of statements reads at constant distances of each other.
 struct Reads {
   ir::Buffer buffer;
-  LinearIndex at;  ///< of the first
-  int64_t end;     ///< behind the last, as a constant like at.constant
+  LinearIndex at;                           ///< of the first
+  int64_t end;                              ///< behind the last, as a constant like at.constant
+  std::vector<const tir::ForNode*> around;  ///< loops, outermost first
 };
 
 /// The variable and divisor of floor_div(variable, constant).
@@ -44,8 +45,10 @@ class PanelFinder {
     for (size_t i = 0; i + static_cast<size_t>(f.num_outputs) < f.params.size(); ++i) inputs_.push_back(f.params[i].get());
   }
 
-  PanelFetches run(const tir::Stmt& s) {
+  Panels run(const tir::Stmt& s) {
     visit(s);
+    for (const Reads& r : all_) collect(r);
+    for (const Panel& p : panels_) plan(p);
     return std::move(found_);
   }
 
@@ -68,7 +71,10 @@ class PanelFinder {
     loops_.push_back(loop);
     std::vector<Reads> outside = std::exchange(reads_, {});
     visit(loop->body);
-    for (const Reads& r : reads_) plan(r);
+    for (Reads& r : reads_) {
+      r.around = loops_;
+      all_.push_back(std::move(r));
+    }
     reads_ = std::move(outside);
     loops_.pop_back();
   }
@@ -89,7 +95,7 @@ class PanelFinder {
       };
       const auto known = std::find_if(reads_.begin(), reads_.end(), same);
       if (known == reads_.end()) {
-        reads_.push_back({l->buffer, std::move(at), end});
+        reads_.push_back({l->buffer, std::move(at), end, {}});
       } else {
         known->at.constant = std::min(known->at.constant, at.constant);
         known->end = std::max(known->end, end);
@@ -105,16 +111,16 @@ class PanelFinder {
     int64_t divisor = 0;
   };
   std::optional<Form> form_of(const Reads& r) const {
-    Form form{std::vector<int64_t>(loops_.size(), 0)};
+    Form form{std::vector<int64_t>(r.around.size(), 0)};
     const auto loop_of = [&](const ir::VarNode* v) {
-      const auto it = std::find_if(loops_.begin(), loops_.end(), [&](const tir::ForNode* l) { return l->var.get() == v; });
-      return static_cast<size_t>(it - loops_.begin());
+      const auto it = std::find_if(r.around.begin(), r.around.end(), [&](const tir::ForNode* l) { return l->var.get() == v; });
+      return static_cast<size_t>(it - r.around.begin());
     };
     for (const LinearIndex::Term& t : r.at.terms) {
       const auto q = quotient(t.atom);
       const auto* v = q ? q->first : ir::as<ir::VarNode>(t.atom);
       const size_t k = v ? loop_of(v) : loops_.size();
-      if (k == loops_.size() || form.coefficients[k] != 0 || t.coefficient < 0) return std::nullopt;
+      if (k == r.around.size() || form.coefficients[k] != 0 || t.coefficient < 0) return std::nullopt;
       if (q && form.divided != SIZE_MAX) return std::nullopt;
       if (q) form.divided = k, form.divisor = q->second;
       form.coefficients[k] = t.coefficient;
@@ -122,70 +128,102 @@ class PanelFinder {
     return form;
   }
 
-  void plan(const Reads& r) {
+  /// What a turn of loop `outer` reads of an array, by any of the loops inside.
+  struct Panel {
+    ir::Buffer buffer;
+    std::vector<const tir::ForNode*> around;  ///< `outer` is the last of them
+    std::vector<int64_t> coefficients;        ///< of their variables
+    int64_t divisor = 0;                      ///< of the last variable, where the loop runs over several panels
+    int64_t begin, end;                       ///< elements, beside what those variables add
+    std::vector<std::vector<const tir::ForNode*>> inside;
+
+    int64_t elements() const { return coefficients.back(); }
+    bool same(const Panel& o) const { return buffer.get() == o.buffer.get() && around == o.around && coefficients == o.coefficients && divisor == o.divisor; }
+  };
+
+  void collect(const Reads& r) {
     const auto form = form_of(r);
     if (!form) return;
-    // The panel changes with loop `outer`; the loops from `first` on run over it.
-    size_t outer = form->divided, first = outer + 1;
-    int64_t turns = form->divisor;
-    Expr turn = ir::index(0);
-    if (outer != SIZE_MAX) {
-      turn = ir::floor_mod(ir::to_expr(loops_[outer]->var), ir::index(form->divisor));
-    } else {
-      for (outer = 0; outer + 1 < loops_.size() && !(form->coefficients[outer] > 0 && form->coefficients[outer + 1] == 0);) ++outer;
-      first = outer + 1;
-      if (first >= loops_.size()) return;
-      turns = 1;
+    const size_t loops = r.around.size();
+    // The panel changes with loop `outer`; the loops behind it run over it.
+    size_t outer = form->divided;
+    if (outer == SIZE_MAX)
+      for (outer = 0; outer + 1 < loops && !(form->coefficients[outer] > 0 && form->coefficients[outer + 1] == 0);) ++outer;
+    const auto inner = static_cast<std::ptrdiff_t>(outer + 1);
+    Panel panel{
+        r.buffer, {r.around.begin(), r.around.begin() + inner}, {form->coefficients.begin(), form->coefficients.begin() + inner}, form->divisor, r.at.constant,
+        r.end,    {{r.around.begin() + inner, r.around.end()}}};
+    if (form->divided == SIZE_MAX && panel.inside.front().empty()) return;
+    for (size_t k = outer + 1; k < loops; ++k) {
+      const auto extent = ir::as_int(r.around[k]->extent), min = ir::as_int(r.around[k]->min);
+      if (form->coefficients[k] == 0) continue;
+      if (!extent || !min) return;
+      panel.begin += form->coefficients[k] * *min;
+      panel.end += form->coefficients[k] * (*min + *extent - 1);
     }
-    const int64_t panel = form->coefficients[outer], element = r.buffer->dtype.bytes();
-    int64_t span = r.end - r.at.constant;
-    Expr base = ir::index(r.at.constant + panel);
-    for (size_t k = 0; k < loops_.size(); ++k) {
-      const int64_t c = form->coefficients[k];
-      if (k >= first && c > 0) {
-        const auto extent = ir::as_int(loops_[k]->extent);
-        if (!extent) return;
-        span += c * (*extent - 1);
-        base = base + loops_[k]->min * c;
-      } else if (c > 0) {
-        const Expr v = ir::to_expr(loops_[k]->var);
-        base = base + (k == form->divided ? ir::floor_div(v, ir::index(form->divisor)) : v) * c;
-      }
-    }
+    const auto known = std::find_if(panels_.begin(), panels_.end(), [&](const Panel& p) { return p.same(panel); });
+    if (known == panels_.end()) return panels_.push_back(std::move(panel));
+    known->begin = std::min(known->begin, panel.begin);
+    known->end = std::max(known->end, panel.end);
+    known->inside.push_back(std::move(panel.inside.front()));
+  }
+
+  void plan(const Panel& p) {
+    const int64_t panel = p.elements(), span = p.end - p.begin, element = p.buffer->dtype.bytes();
     // Only where a panel is read whole.
-    if (span > panel || 10 * span < 9 * panel || panel * element < kLeastPanel || 3 * panel * element > target_.l2_bytes) return;
-    if (r.buffer->num_elements() < 2 * panel) return;
-    const int64_t lines = (panel * element + kCacheLine - 1) / kCacheLine, per_line = kCacheLine / element;
-    // Into the loops until a turn has few enough.
-    size_t place = outer;
-    if (form->divided == SIZE_MAX || lines > kMostLines * turns) {
-      for (place = first; place < loops_.size(); ++place) {
-        const auto extent = ir::as_int(loops_[place]->extent);
-        if (!extent || *extent < 1 || tir::is_concurrent(loops_[place]->for_kind)) return;
-        turn = turn * *extent + (ir::to_expr(loops_[place]->var) - loops_[place]->min);
-        turns *= *extent;
-        if (lines <= kMostLines * turns) break;
-      }
-      if (place == loops_.size()) return;
+    if (span > panel || 10 * span < 9 * panel || panel * element < kLeastPanel || p.buffer->num_elements() < 2 * panel) return;
+    if (3 * panel * element > target_.l2_bytes) {
+      found_.wide.insert(p.buffer.get());
+      return;
     }
-    if (turns < 2) return;
+    Expr base = ir::index(p.begin + panel);
+    for (size_t k = 0; k < p.around.size(); ++k) {
+      const Expr v = ir::to_expr(p.around[k]->var);
+      if (p.coefficients[k] > 0) base = base + (p.divisor > 0 && k + 1 == p.around.size() ? ir::floor_div(v, ir::index(p.divisor)) : v) * p.coefficients[k];
+    }
+    // Where most turns read it: others are the last ones, or left out at the border of an image.
+    const auto turns_of = [](const std::vector<const tir::ForNode*>& loops) {
+      int64_t turns = 1;
+      for (const tir::ForNode* l : loops) turns *= ir::as_int(l->extent).value_or(1);
+      return turns;
+    };
+    const auto most = std::max_element(p.inside.begin(), p.inside.end(), [&](const auto& a, const auto& b) { return turns_of(a) < turns_of(b); });
+    const tir::ForNode* place = p.around.back();
+    int64_t turns = 1;
+    Expr turn = ir::index(0);
+    if (p.divisor > 0) {
+      turns = p.divisor;
+      turn = ir::floor_mod(ir::to_expr(place->var), ir::index(p.divisor));
+    }
+    // Into the loops until a turn has few enough.
+    const int64_t lines = (panel * element + kCacheLine - 1) / kCacheLine, per_line = kCacheLine / element;
+    bool few = p.divisor > 0 && lines <= kMostLines * turns;
+    for (auto l = most->begin(); l != most->end() && !few; ++l) {
+      place = *l;
+      const auto extent = ir::as_int(place->extent);
+      if (!extent || *extent < 1 || tir::is_concurrent(place->for_kind)) return;
+      turn = turn * *extent + (ir::to_expr(place->var) - place->min);
+      turns *= *extent;
+      few = lines <= kMostLines * turns;
+    }
+    if (!few || turns < 2) return;
     const int64_t each = (lines + turns - 1) / turns;
     const Expr line = lines < turns ? ir::floor_div(turn * lines, ir::index(turns)) : turn * each;
-    const Expr at = ir::min(base + line * per_line, ir::index(r.buffer->num_elements() - 1));
-    std::vector<PanelFetch>& here = found_[loops_[place]->body.get()];
-    const auto has = [&](const PanelFetch& p) { return p.buffer.get() == r.buffer.get() && ir::structural_equal(p.at, at); };
-    if (std::none_of(here.begin(), here.end(), has)) here.push_back({r.buffer, at, static_cast<int>(each)});
+    const Expr at = ir::min(base + line * per_line, ir::index(p.buffer->num_elements() - 1));
+    found_.fetches[place->body.get()].push_back({p.buffer, at, static_cast<int>(each)});
   }
 
   const Target& target_;
   std::vector<const ir::BufferNode*> inputs_;
   std::vector<const tir::ForNode*> loops_;  ///< around, outermost first
   std::vector<Reads> reads_;                ///< of the loop at hand, without those of loops inside
-  PanelFetches found_;
+  std::vector<Reads> all_;
+  std::vector<Panel> panels_;
+  Panels found_;
 };
 
 }  // namespace
 
-PanelFetches panel_fetches(const tir::Func& f, const Target& target) { return PanelFinder(f, target).run(f.body); }
+Panels panels_of(const tir::Func& f, const Target& target) { return PanelFinder(f, target).run(f.body); }
 
 }  // namespace tw::codegen

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/target/target.h"
@@ -19,8 +20,13 @@ struct PanelFetch {
 using PanelFetches = std::unordered_map<const tir::StmtNode*, std::vector<PanelFetch>>;
 
 /// Inputs that are read panel by panel, each panel again and again before the next: weights of a block of output channels, columns of a packed matrix.
-/// While a panel is in use its loops ask for the next one, evenly, so that arithmetic and memory work at the same time. In a network weights come from memory
-/// in every run, and no processor foresees the jump back to the panel's beginning. Only for panels of which two fit into the level-2 cache.
-PanelFetches panel_fetches(const tir::Func& f, const Target& target);
+struct Panels {
+  /// While a panel is in use its loops ask for the next one, evenly, so that arithmetic and memory work at the same time. In a network weights come from memory
+  /// in every run, and no processor foresees the jump back to the panel's beginning. Only for panels of which two fit into the level-2 cache.
+  PanelFetches fetches;
+  /// Inputs with larger panels: they come from beyond that cache each time.
+  std::unordered_set<const ir::BufferNode*> wide;
+};
+Panels panels_of(const tir::Func& f, const Target& target);
 
 }  // namespace tw::codegen

@@ -107,7 +107,8 @@ int64_t bytes_read(const tir::Stmt& s, const ir::BufferNode* buffer, const Place
   return bytes_read_in(s, buffer, name, seen);
 }
 
-std::unordered_map<const ir::BufferNode*, int64_t> inputs_ahead(const tir::Func& f, const Target& target) {
+std::unordered_map<const ir::BufferNode*, int64_t> inputs_ahead(const tir::Func& f, const std::unordered_set<const ir::BufferNode*>& wide,
+                                                                const Target& target) {
   std::unordered_map<const ir::BufferNode*, int64_t> out;
   for (size_t i = 0; i < inputs(f); ++i) {
     const ir::BufferNode* in = f.params[i].get();
@@ -117,7 +118,7 @@ std::unordered_map<const ir::BufferNode*, int64_t> inputs_ahead(const tir::Func&
       const auto key = key_of(in, at);
       return key ? std::optional(fmt::format("{} + {}", *key, at.constant)) : std::nullopt;
     };
-    if (8 * bytes_read(f.body, in, place) <= 9 * in->bytes()) out.emplace(in, kNearBytes);
+    if (wide.contains(in) || 8 * bytes_read(f.body, in, place) <= 9 * in->bytes()) out.emplace(in, kNearBytes);
   }
   for (const ir::BufferNode* in : beyond_cache(f, 0, inputs(f), target)) out.emplace(in, kFarBytes);
   return out;

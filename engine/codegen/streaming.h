@@ -20,9 +20,10 @@ constexpr int64_t kCacheLine = 64;
 /// Each by itself exceeds half of the last-level cache, and all arrays of the function together exceed it. A line stored so is not fetched first.
 std::unordered_set<const ir::BufferNode*> streamed_outputs(const tir::Func& f, const Target& target);
 
-/// Inputs that are asked for before they are read, and how many bytes ahead: those too large for the last-level cache, by the same rule, and those that exceed
-/// the level-2 cache and are read once from end to end, as weights by a product of few rows.
-std::unordered_map<const ir::BufferNode*, int64_t> inputs_ahead(const tir::Func& f, const Target& target);
+/// Inputs that are asked for before they are read, and how many bytes ahead: those too large for the last-level cache, by the same rule, those that exceed
+/// the level-2 cache and are read once from end to end, as weights by a product of few rows, and those whose panels are `wide` (see panels.h).
+std::unordered_map<const ir::BufferNode*, int64_t> inputs_ahead(const tir::Func& f, const std::unordered_set<const ir::BufferNode*>& wide,
+                                                                const Target& target);
 
 /// Names a place that is read, of a vector's first element where it is one (whose stride is given, 1 of scalars); nothing for one that counts every time.
 using PlaceName = std::function<std::optional<std::string>(const LinearIndex& at, int64_t stride)>;

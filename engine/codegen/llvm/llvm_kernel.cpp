@@ -64,8 +64,9 @@ std::unordered_map<const ir::BufferNode*, llvm::AAMDNodes> told_apart(const tir:
 void emit_kernel(ModuleState& state, const tir::Func& f) {
   llvm::Type* ptr = llvm::PointerType::getUnqual(state.context());
   state.streamed = streamed_outputs(f, state.target);
-  state.bytes_ahead = inputs_ahead(f, state.target);
-  state.panels = panel_fetches(f, state.target);
+  Panels panels = panels_of(f, state.target);
+  state.bytes_ahead = inputs_ahead(f, panels.wide, state.target);
+  state.panels = std::move(panels.fetches);
   state.told_apart = told_apart(f, state.context());
   auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(state.context()), {ptr, ptr}, false);
   auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, f.name, state.module);

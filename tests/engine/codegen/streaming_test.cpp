@@ -51,8 +51,15 @@ void StreamingTest::only_large_outputs_that_nobody_reads() {
   QVERIFY(streamed(large, ir::make_buffer("out", kFloat32, {1 << 18})));
   QVERIFY(!streamed(large, ir::make_buffer("out", kFloat32, {1 << 10})));
   QVERIFY(!streamed(small, ir::make_buffer("out", kFloat32, {1 << 17})));  // both fit the cache
-  QVERIFY(codegen::inputs_ahead(copy_of(large, small, 16), t).contains(large.get()));
-  QVERIFY(!codegen::inputs_ahead(copy_of(small, large, 16), t).contains(small.get()));
+  QVERIFY(codegen::inputs_ahead(copy_of(large, small, 16), {}, t).contains(large.get()));
+  QVERIFY(!codegen::inputs_ahead(copy_of(small, large, 16), {}, t).contains(small.get()));
+  tir::Func twice = copy_of(small, large, 16);
+  twice.body = tir::seq({twice.body, twice.body});
+  t.l2_bytes = small->bytes() / 2;
+  QVERIFY(!codegen::inputs_ahead(twice, {}, t).contains(small.get()));
+  QVERIFY(codegen::inputs_ahead(twice, {small.get()}, t).contains(small.get()));  // each time from beyond the cache
+  t.l2_bytes = small->bytes();
+  QVERIFY(!codegen::inputs_ahead(twice, {small.get()}, t).contains(small.get()));
   // An output that is added to is read back.
   const ir::Buffer out = ir::make_buffer("out", kFloat32, {1 << 18});
   tir::Func f = copy_of(large, out, 16);
@@ -74,7 +81,7 @@ void StreamingTest::what_is_read_once_is_fetched_ahead() {
     const std::vector<tir::Stmt> body(static_cast<size_t>(copies), tir::store(out, {to}, ir::load(out, {to}) + ir::load(in, {from})));
     const tir::Stmt inner = tir::make_for(j, ir::index(0), ir::index(in->num_elements() / lanes), tir::ForKind::serial, tir::seq(body));
     const tir::Func f{"kernel", {in, out}, 1, tir::make_for(i, ir::index(0), ir::index(turns), tir::ForKind::serial, inner)};
-    const auto found = codegen::inputs_ahead(f, t);
+    const auto found = codegen::inputs_ahead(f, {}, t);
     return found.contains(in.get()) ? found.at(in.get()) : 0;
   };
   QVERIFY(ahead(large, 1, 1) > 0);
@@ -96,7 +103,8 @@ void StreamingTest::no_lines_are_left_open() {
     std::vector<tir::Stmt> statements;
     for (int64_t r = 0; r < rows; ++r)
       for (int p = 0; p < pieces; ++p) {
-        const ir::Expr at = ir::ramp(ir::to_expr(i) * int64_t{rows * width} + ir::to_expr(j) * int64_t{pieces * lanes} + (r * width + p * lanes), ir::index(1), lanes);
+        const ir::Expr at =
+            ir::ramp(ir::to_expr(i) * int64_t{rows * width} + ir::to_expr(j) * int64_t{pieces * lanes} + (r * width + p * lanes), ir::index(1), lanes);
         statements.push_back(tir::store(out, {at}, ir::load(in, {at})));
       }
     const tir::Stmt inner = tir::make_for(j, ir::index(0), ir::index(width / lanes / pieces), tir::ForKind::serial, tir::seq(statements));

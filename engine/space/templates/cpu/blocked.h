@@ -44,6 +44,11 @@ int64_t column_lanes(int64_t n, const Target& target, DType type = kFloat32);
 int64_t channel_block(int64_t channels, const Target& target);
 /// Blocks that hold so many channels, the last one perhaps in part.
 inline int64_t blocks_for(int64_t channels, int64_t block) { return (channels + block - 1) / block; }
+/// Tiles of so many rows in a block of about `block` rows: as many in each block, so that cores that get a block each are done together.
+inline int64_t tiles_of_block(int64_t all_rows, int64_t rows, int64_t block) {
+  const int64_t tiles = blocks_for(all_rows, rows);
+  return blocks_for(tiles, blocks_for(tiles, blocks_for(block, rows)));
+}
 
 /// [N, C, spatial...] in blocks of channels: [N][C/x][spatial...][x]; empty (row-major) for blocks of 1.
 std::vector<schedule::LayoutStep::Piece> nchwc(int64_t block, size_t spatial = 2);

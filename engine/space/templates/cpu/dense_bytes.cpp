@@ -72,7 +72,7 @@ Expected<schedule::Schedule> dense_bytes_apply(const te::DagPtr& dag, const Targ
 
   const std::vector<ir::Var> axes = b.loops(out);
   const auto n = b.split(out, axes[1], {columns / s.lanes, s.lanes});
-  const auto m = b.split(out, axes[0], {(e.integer("rows_block") + rows - 1) / rows, rows});
+  const auto m = b.split(out, axes[0], {tiles_of_block(s.m, rows, e.integer("rows_block")), rows});
   b.reorder(out, {m[0], n[0], m[1], m[2], n[1], n[2]});
   b.compute_at(acc, out, m[1]);
   b.unroll(out, m[2]);

@@ -183,8 +183,7 @@ Expected<schedule::Schedule> dense_pack_apply(const te::DagPtr& dag, const Targe
   const size_t at = whole ? 0 : 1;
   if (!whole) outer.push_back(axes[0]);
   const auto n = b.split(tiled, axes[at + 1], {columns / s.lanes, s.lanes});
-  const int64_t tiles = (e.integer("rows_block") + rows - 1) / rows;
-  const auto m = b.split(tiled, axes[at], {tiles, rows});
+  const auto m = b.split(tiled, axes[at], {tiles_of_block(s.m, rows, e.integer("rows_block")), rows});
   outer.insert(outer.end(), {m[0], panel_outer ? n[0] : m[1]});
   std::vector<ir::Var> order = outer;
   order.insert(order.end(), {panel_outer ? m[1] : n[0], m[2], n[1], n[2]});

@@ -136,7 +136,7 @@ class MemoryTest : public QObject {
       s = tir::make_for(j, ir::index(0), ir::index(4), ForKind::parallel, s);
       const tir::Func f{"kernel", {w, out}, 1, s};
       int lines = 0;
-      for (const auto& [body, here] : codegen::panel_fetches(f, t))
+      for (const auto& [body, here] : codegen::panels_of(f, t).fetches)
         for (const codegen::PanelFetch& fetch : here) lines += static_cast<int>(fetch.lines);
       QVERIFY(lines > 0);
       QCOMPARE(fetches(f, t), lines);

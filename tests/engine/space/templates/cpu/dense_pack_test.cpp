@@ -104,6 +104,22 @@ class DensePackTest : public QObject {
     QVERIFY(taken(4, 10));
   }
 
+  /// Blocks of rows hold as many tiles each, and no more rows than they should.
+  void blocksAreEven() {
+    QCOMPARE(space::cpu::tiles_of_block(197, 9, 112), 11);  // 22 tiles: 11 and 11, not 13 and 9
+    QCOMPARE(space::cpu::tiles_of_block(197, 9, 197), 22);
+    QCOMPARE(space::cpu::tiles_of_block(128, 14, 112), 5);
+    QCOMPARE(space::cpu::tiles_of_block(5, 8, 5), 1);
+    for (int64_t m = 1; m < 300; ++m)
+      for (const int64_t rows : {1, 5, 9, 14})
+        for (const int64_t block : {56, 112}) {
+          const int64_t tiles = space::cpu::blocks_for(m, rows), each = space::cpu::tiles_of_block(m, rows, block),
+                        blocks = space::cpu::blocks_for(tiles, each);
+          QVERIFY(each <= space::cpu::blocks_for(block, rows));
+          QVERIFY(each == 1 || space::cpu::blocks_for(tiles, each - 1) > blocks);  // as small as so many blocks allow
+        }
+  }
+
   /// A tile has all of few rows where weights come from memory, so that these are read once.
   void weightsFromMemoryAreReadOnce() {
     const auto rows = [](const char* cpu, int64_t m, int64_t n) {
