@@ -104,6 +104,21 @@ class GemmTest : public QObject {
     }
   }
 
+  /// Accumulators that registers have no room for lie on whole vectors' boundaries: never across two lines, let alone pages.
+  void vectorsInMemoryAreAligned() {
+    for (const char* cpu : {"znver5", "skylake-avx512", "haswell"}) {
+      const auto listing = codegen::build_listing(micro_gemm({14, 3}, 14, 48, 64), *parse_target(std::string("llvm -mcpu=") + cpu), {});
+      QVERIFY2(listing, listing ? "" : listing.error().text().c_str());
+      int moved = 0;
+      for (const std::string_view line : split_lines(listing->assembly)) {
+        if (line.find("64-byte ") == std::string_view::npos && line.find("32-byte ") == std::string_view::npos) continue;
+        ++moved;
+        QVERIFY2(line.find("vmovups") == std::string_view::npos, std::string(line).c_str());
+      }
+      QVERIFY2(moved > 10, cpu);
+    }
+  }
+
   /// Every multiply-add of the assembly and of LLVM's text leads to the store in the k loop that it came from.
   void lines_lead_to_loops() {
     const tir::Func f = micro_gemm({4, 2}, 16, 64, 32, tir::ForKind::parallel);
