@@ -332,6 +332,8 @@ def reshape(net, x, shape):
 
 @operator()
 def transpose(net, x, shape):
+    if not shape:
+        raise Misfit
     order = list(range(len(shape)))
     net.random.shuffle(order)
     return net.node("Transpose", [x], perm=order)

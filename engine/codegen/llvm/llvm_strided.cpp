@@ -56,10 +56,23 @@ void walk_loads(const Expr& e, bool guarded, const std::function<void(const ir::
   ir::for_each_child(e, [&](const Expr& c) { walk_loads(c, guarded || (s && !c.same_as(s->cond)), f); });
 }
 
+/// Which lanes of a mask count; nothing where only a run tells.
+std::vector<bool> known_lanes(const Value* mask) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(mask);
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(mask->getType());
+  std::vector<bool> lanes;
+  for (unsigned k = 0; constant != nullptr && type != nullptr && k < type->getNumElements(); ++k) {
+    const auto* lane = llvm::dyn_cast_or_null<llvm::ConstantInt>(constant->getAggregateElement(k));
+    if (lane == nullptr) return {};
+    lanes.push_back(!lane->isZero());
+  }
+  return lanes;
+}
+
 }  // namespace
 
-/// The rows of the block whose first column is this load. Where a select may leave lanes out, a row that lies outside of the array is of those (nothing), and there is no
-/// block if it is not known where a row lies.
+/// The rows of the block whose first column is this load. Where a select may leave lanes out, a row that lies outside of the array is of those (nothing), and
+/// there is no block if it is not known where a row lies.
 std::optional<std::vector<std::optional<FuncEmitter::Place>>> FuncEmitter::rows_of_block(const ir::LoadNode& first, bool guarded) {
   const Place p = place(first.buffer, first.indices);
   const int64_t stride = *ir::as_int(p.ramp->stride), elements = p.buffer->num_elements();
@@ -82,7 +95,9 @@ std::optional<std::vector<std::optional<FuncEmitter::Place>>> FuncEmitter::rows_
 /// as they lie and transposed in registers.
 void FuncEmitter::load_blocks(const std::vector<tir::Stmt>& run) {
   blocks_.clear();
-  if (mask_ != nullptr) return;
+  // Lanes are rows: under a mask that is known those that count are read whole, and no others.
+  const std::vector<bool> counts = mask_ == nullptr ? std::vector<bool>{} : known_lanes(mask_);
+  if (mask_ != nullptr && counts.empty()) return;
   std::map<std::string, Group> groups;
   std::vector<const ir::BufferNode*> written;
   for (const tir::Stmt& s : run) {
@@ -110,13 +125,20 @@ void FuncEmitter::load_blocks(const std::vector<tir::Stmt>& run) {
       auto last = it;
       int count = 1;
       while (count < lanes && std::next(last) != group.at.end() && std::next(last)->first == last->first + 1) ++last, ++count;
-      const auto rows = count == lanes ? rows_of_block(*it->second.front(), group.guarded) : std::nullopt;
+      auto rows =
+          count == lanes && (counts.empty() || static_cast<int>(counts.size()) == lanes) ? rows_of_block(*it->second.front(), group.guarded) : std::nullopt;
       if (rows) {
+        for (size_t k = 0; k < counts.size(); ++k)
+          if (!counts[k]) (*rows)[k].reset();
+        Value* const whole_mask = std::exchange(mask_, nullptr);
         std::vector<Value*> columns;
         for (const auto& row : *rows) {
           if (row) fetch_ahead(*row);
-          columns.push_back(row ? load_vector(*row, lanes) : llvm::Constant::getNullValue(llvm::FixedVectorType::get(memory_type(s_.context(), any.buffer->dtype), static_cast<unsigned>(lanes))));
+          columns.push_back(
+              row ? load_vector(*row, lanes)
+                  : llvm::Constant::getNullValue(llvm::FixedVectorType::get(memory_type(s_.context(), any.buffer->dtype), static_cast<unsigned>(lanes))));
         }
+        mask_ = whole_mask;
         transpose(b_, columns);
         size_t column = 0;
         for (auto o = it; column < columns.size(); ++o, ++column)
@@ -196,11 +218,12 @@ Value* FuncEmitter::load_pieces(const Place& p, const LaneOffsets& at, int lengt
   return whole;
 }
 
-/// Lanes out of a few whole vectors of the array, such as channels that were moved by less than a block: those vectors are read as they lie, and the lanes picked
-/// out of them. Null where they lie farther apart, or where it is not known which lanes count.
+/// Lanes out of a few whole vectors of the array, such as channels that were moved by less than a block: those vectors are read as they lie, and the lanes
+/// picked out of them. Null where they lie farther apart, or where it is not known which lanes count.
 Value* FuncEmitter::load_windows(const Place& p, const LaneOffsets& at) {
   const auto lanes = static_cast<int64_t>(at.offsets.size());
-  // A vector that begins at a multiple of its length and holds one element of the array holds nothing else. What is constant of where the lanes begin counts with them.
+  // A vector that begins at a multiple of its length and holds one element of the array holds nothing else. What is constant of where the lanes begin counts
+  // with them.
   const LinearIndex begin = linear_index(at.base);
   int64_t divisor = 0;
   for (const LinearIndex::Term& t : begin.terms) divisor = std::gcd(divisor, t.coefficient * known_divisor(t.atom));

@@ -431,7 +431,8 @@ int schedule_elementwise(Builder& b, int stage, const Target& target) {
   // Few rows: each is cut into blocks of whole vectors.
   const int64_t most = std::max<int64_t>(1, vectors * rows / pieces);
   int64_t block = divisor_up_to(vectors, most);
-  if (block < most / 4) block = most;
+  // As long as each other: what a last one lacks would be run through with nothing to do.
+  if (const int64_t count = (vectors + most - 1) / most; block < most / 4) block = (vectors + count - 1) / count;
   const auto parts = b.split(stage, run, {block, v});
   if (v > 1) b.vectorize(stage, parts[2]);
   outer.push_back(parts[0]);

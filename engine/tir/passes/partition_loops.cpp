@@ -62,8 +62,10 @@ class Partitioner {
   Stmt two_versions(const ForNode& n, int64_t lo, int64_t hi) {
     const Expr v = ir::to_expr(n.var);
     const int64_t begin = *ir::as_int(n.min), end = begin + *ir::as_int(n.extent);
-    analyzer_.bind(n.var.get(), {lo == begin ? hi : begin, hi == end ? lo - 1 : end - 1});
-    const Stmt slow = stmt(drop_guards(clone_with(n.body, {})));
+    // One turn is left: guards over lanes, which no bounds decide, are constants there.
+    const int64_t first = lo == begin ? hi : begin, last = hi == end ? lo - 1 : end - 1;
+    analyzer_.bind(n.var.get(), {first, last});
+    const Stmt slow = stmt(drop_guards(clone_with(n.body, first == last ? ir::VarMap{{n.var.get(), ir::index(first)}} : ir::VarMap{})));
     analyzer_.bind(n.var.get(), {lo, hi - 1});
     const Stmt fast = stmt(drop_guards(n.body));
     const Expr below = v < ir::index(hi), above = ir::index(lo) <= v;

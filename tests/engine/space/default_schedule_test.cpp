@@ -448,6 +448,7 @@ class DefaultScheduleTest : public QObject {
   void blocks_become_rows_together();
   void rows_that_are_looked_up_are_made_once();
   void vectors_hold_whole_runs();
+  void few_rows_are_cut_evenly();
   void keep_results_data();
   void keep_results();
 };
@@ -554,6 +555,16 @@ void DefaultScheduleTest::vectors_hold_whole_runs() {
   QVERIFY2(steps.find("12]") != std::string::npos, steps.c_str());
   const std::string problem = problem_by_rule({"three times as wide", wider});
   QVERIFY2(problem.empty(), problem.c_str());
+}
+
+/// A prime number of vectors: no block is left with next to nothing.
+void DefaultScheduleTest::few_rows_are_cut_evenly() {
+  const Target target = parse_target("llvm -mcpu=znver4 -num-cores=1").value();
+  for (const auto& [rows, block] : {std::pair<int64_t, int64_t>{4, 1007}, {1, 336}, {7, 1510}}) {  // in 3, 9 and 2 blocks
+    const Make made = [&](Net& n) { return n.op("broadcast_to", {n.input({1, 48300})}, {{"shape", Dims{rows, 48300}}}); };
+    const std::string steps = schedule::print_steps(space::rule_schedule(dag_of(made), target, {}).value());
+    QVERIFY2(steps.find(fmt::format("factors=[{}, 16]", block)) != std::string::npos, steps.c_str());
+  }
 }
 
 void DefaultScheduleTest::keep_results_data() {

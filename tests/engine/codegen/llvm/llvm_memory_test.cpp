@@ -36,11 +36,14 @@ class MemoryTest : public QObject {
     const auto A = ir::make_buffer("A", kFloat32, {96}), B = ir::make_buffer("B", kFloat32, {80}), C = ir::make_buffer("C", kFloat32, {48});
     const ir::Var i = ir::make_var("i");
     const Expr v = vector(at(i) * int64_t{kLanes});
-    const tir::Func f{"kernel", {A, B, C}, 1, tir::make_for(i, ir::index(0), ir::index(3), ForKind::serial, tir::store(C, {v}, ir::load(A, {v}) * ir::load(B, {v})))};
+    const tir::Func f{
+        "kernel", {A, B, C}, 1, tir::make_for(i, ir::index(0), ir::index(3), ForKind::serial, tir::store(C, {v}, ir::load(A, {v}) * ir::load(B, {v})))};
     const std::string text = listing(f, *parse_target("llvm -mcpu=x86-64-v4"));
     int accesses = 0;
     for (const std::string_view line : split_lines(text)) {
-      if (line.find("<16 x float>") == std::string_view::npos || (line.find(" load ") == std::string_view::npos && line.find(" store ") == std::string_view::npos)) continue;
+      if (line.find("<16 x float>") == std::string_view::npos ||
+          (line.find(" load ") == std::string_view::npos && line.find(" store ") == std::string_view::npos))
+        continue;
       ++accesses;
       QVERIFY2(line.find("!alias.scope") != std::string_view::npos && line.find("!noalias") != std::string_view::npos, std::string(line).c_str());
     }
@@ -54,7 +57,10 @@ class MemoryTest : public QObject {
     for (const int64_t channel : {0, 1, 3, 17}) {
       const Expr lane = ir::ramp(ir::index(0), ir::index(1), kLanes), four = ir::broadcast(ir::index(4), kLanes);
       const Expr from = ir::broadcast(at(i) * int64_t{kLanes} + channel, kLanes) + ir::floor_div(lane, four) * four;
-      const tir::Func f{"kernel", {A, B}, 1, tir::make_for(i, ir::index(0), ir::index(2), ForKind::serial, tir::store(B, {vector(at(i) * int64_t{kLanes})}, ir::load(A, {from})))};
+      const tir::Func f{"kernel",
+                        {A, B},
+                        1,
+                        tir::make_for(i, ir::index(0), ir::index(2), ForKind::serial, tir::store(B, {vector(at(i) * int64_t{kLanes})}, ir::load(A, {from})))};
       const std::string text = listing(f, *parse_target("llvm -mcpu=x86-64-v4"));
       QVERIFY2(count(text, "load <16 x float>") >= 1 && count(text, "load float") == 0, text.c_str());
     }
@@ -66,16 +72,21 @@ class MemoryTest : public QObject {
     QTest::addColumn<int>("taken");
     QTest::addColumn<int>("moved");
     QTest::addColumn<int>("rows");
-    QTest::newRow("all rows") << 4 << 4 << 0 << 4;
-    QTest::newRow("the last one is outside") << 3 << 3 << 0 << 3;
-    QTest::newRow("the first one is outside") << 3 << 3 << 16 << 3;
-    QTest::newRow("one lies partly outside") << 3 << 2 << 1 << 0;
+    QTest::addColumn<bool>("masked");  // the store, in place of a select
+    QTest::newRow("all rows") << 4 << 4 << 0 << 4 << false;
+    QTest::newRow("the last one is outside") << 3 << 3 << 0 << 3 << false;
+    QTest::newRow("the first one is outside") << 3 << 3 << 16 << 3 << false;
+    QTest::newRow("one lies partly outside") << 3 << 2 << 1 << 0 << false;
+    QTest::newRow("the last one is outside, stored under a mask") << 3 << 3 << 0 << 3 << true;
+    QTest::newRow("the first one is outside, stored under a mask") << 3 << 3 << 16 << 3 << true;
+    QTest::newRow("two are left out by a mask") << 4 << 2 << 0 << 2 << true;
   }
   void rows_outside_an_array_are_not_read() {
     QFETCH(int, planes);
     QFETCH(int, taken);
     QFETCH(int, moved);
     QFETCH(int, rows);
+    QFETCH(bool, masked);
     constexpr int kFour = 4, kPixels = 16;
     const auto A = ir::make_buffer("A", kFloat32, {planes * kPixels}), B = ir::make_buffer("B", kFloat32, {kFour * kPixels});
     const ir::Var i = ir::make_var("i");
@@ -84,9 +95,11 @@ class MemoryTest : public QObject {
     std::vector<tir::Stmt> columns;
     for (int64_t j = 0; j < kFour; ++j) {
       const Expr read = ir::load(A, {ir::ramp(at(i) * int64_t{kFour} + (j - moved), ir::index(kPixels), kFour)});
-      columns.push_back(tir::store(B, {ir::ramp(at(i) * int64_t{kFour * kFour} + j * kFour, ir::index(1), kFour)}, ir::select(counts, read, ir::broadcast(ir::constant(kFloat32, 0), kFour))));
+      const Expr value = masked ? read : ir::select(counts, read, ir::broadcast(ir::constant(kFloat32, 0), kFour));
+      columns.push_back(tir::store(B, {ir::ramp(at(i) * int64_t{kFour * kFour} + j * kFour, ir::index(1), kFour)}, value));
     }
-    const tir::Func f{"kernel", {A, B}, 1, tir::make_for(i, ir::index(0), ir::index(kPixels / kFour), ForKind::serial, tir::seq(columns))};
+    const tir::Stmt block = masked ? tir::if_then(counts, tir::seq(columns)) : tir::seq(columns);
+    const tir::Func f{"kernel", {A, B}, 1, tir::make_for(i, ir::index(0), ir::index(kPixels / kFour), ForKind::serial, block)};
     const std::string text = listing(f, *parse_target("llvm -mcpu=x86-64-v3"));
     QVERIFY2(count(text, " load <4 x float>") == rows, text.c_str());
   }
@@ -116,7 +129,8 @@ class MemoryTest : public QObject {
     const Expr v = vector(at(i) * int64_t{kLanes});
     const Expr place = ir::ramp(at(i) * int64_t{kLanes * stride} + int64_t{shift}, ir::index(stride), kLanes);
     const Expr some = v < ir::broadcast(ir::load(L, {ir::index(0)}), kLanes);
-    const tir::Func f{"kernel", {A, L, C}, 1, tir::make_for(i, ir::index(0), ir::index(3), ForKind::serial, tir::if_then(some, tir::store(C, {v}, ir::load(A, {place}))))};
+    const tir::Func f{
+        "kernel", {A, L, C}, 1, tir::make_for(i, ir::index(0), ir::index(3), ForKind::serial, tir::if_then(some, tir::store(C, {v}, ir::load(A, {place}))))};
     const std::string text = listing(f, *parse_target("llvm -mcpu=x86-64-v3"));  // which has no gathers of ours
     QVERIFY2(text.find("define") != std::string::npos, text.c_str());
     QCOMPARE(count(text, "= call contract <16 x float> @llvm.masked."), int{masked});
@@ -152,8 +166,8 @@ class MemoryTest : public QObject {
     const auto sums = [&](int64_t step, const std::vector<int64_t>& offsets) {
       Expr sum = ir::load(a, {vector(at(i) * step + offsets[0])});
       for (size_t k = 1; k < offsets.size(); ++k) sum = sum + ir::load(a, {vector(at(i) * step + offsets[k])});
-      return tir::Func{"kernel", {a, b}, 1,
-                       tir::make_for(i, ir::index(0), ir::index(1000), ForKind::parallel, tir::store(b, {vector(at(i) * int64_t{kLanes})}, sum))};
+      return tir::Func{
+          "kernel", {a, b}, 1, tir::make_for(i, ir::index(0), ir::index(1000), ForKind::parallel, tir::store(b, {vector(at(i) * int64_t{kLanes})}, sum))};
     };
     const std::string one = listing(sums(16, {0}), t);
     QCOMPARE(count(one, "call void @llvm.prefetch"), 1);
@@ -165,7 +179,8 @@ class MemoryTest : public QObject {
     // Of panels that a remainder names, likewise.
     const ir::Var p = ir::make_var("p");
     const auto read = [&] { return ir::load(a, {vector(ir::floor_mod(at(p), ir::index(4)) * int64_t{4096} + at(i) * int64_t{kLanes})}); };
-    const tir::Stmt panel = tir::make_for(i, ir::index(0), ir::index(256), ForKind::serial, tir::store(b, {vector(at(p) * int64_t{4096} + at(i) * int64_t{kLanes})}, read() + read()));
+    const tir::Stmt panel = tir::make_for(i, ir::index(0), ir::index(256), ForKind::serial,
+                                          tir::store(b, {vector(at(p) * int64_t{4096} + at(i) * int64_t{kLanes})}, read() + read()));
     QCOMPARE(fetches({"kernel", {a, b}, 1, tir::make_for(p, ir::index(0), ir::index(8), ForKind::parallel, panel)}, t), 1);
     t.l3_bytes = int64_t{1} << 30;
     QCOMPARE(fetches(sums(16, {0}), t), 0);
