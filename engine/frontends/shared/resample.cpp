@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace tw::frontends {
 
@@ -103,10 +104,14 @@ int extrapolated(Emitter& n, int v, const ResampleMode& m, const std::vector<Res
   return v;
 }
 
-/// Dimension by dimension: all three kinds are separable.
+/// Dimension by dimension: all three kinds are separable. Those that shrink come first, the most first, so that the others have less to do.
 int resampled(Emitter& n, int v, const ResampleMode& m, const std::vector<ResampleAxis>& axes) {
   if (m.kind != "nearest" && m.kind != "linear" && m.kind != "cubic") n.unsupported(fmt::format("mode '{}'", printable(m.kind.substr(0, 64))));
-  for (size_t d = 0; d < axes.size(); ++d) {
+  std::vector<size_t> order(axes.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto left = [&](size_t d) { return std::min(1.0, static_cast<double>(axes[d].out) / static_cast<double>(axes[d].in)); };
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return left(a) < left(b); });
+  for (const size_t d : order) {
     if (axes[d].out < 1 || axes[d].out > kMostResampled) n.invalid(fmt::format("an output extent of {}", axes[d].out));
     if (axes[d].out == axes[d].in && axes[d].scale == 1 && axes[d].start == 0 && axes[d].end == 1) continue;
     v = m.kind == "nearest" ? resample_nearest(n, v, static_cast<int64_t>(d), m, axes[d]) : resample_smooth(n, v, static_cast<int64_t>(d), m, axes[d]);

@@ -15,6 +15,7 @@ class OnnxOpsTest : public QObject {
  private Q_SLOTS:
   void resize_against_aliasing();
   void resize_keeps_the_aspect_ratio();
+  void resize_shrinks_first();
   void determinants();
   void transforms_and_back();
   void frames_of_a_signal();
@@ -60,6 +61,21 @@ void OnnxOpsTest::resize_keeps_the_aspect_ratio() {
     output(m, "y");
     QCOMPARE(run(m, {{"x", counting({1, 1, 2, 2})}}).shape, shape);
   }
+}
+
+/// The dimension that shrinks most comes first, the one that grows last.
+void OnnxOpsTest::resize_shrinks_first() {
+  onnx::ModelProto m = model(18);
+  input(m, "x", {4, 10, 32});
+  longs(m, "sizes", {8, 9, 2});
+  text(node(m, "Resize", {"x", "", "", "sizes"}, "y"), "mode", "linear");
+  output(m, "y");
+  const auto g = frontends::read_onnx_bytes(bytes(m), {});
+  QVERIFY(g);
+  std::vector<int64_t> axes;
+  for (const graph::Node& n : g->nodes)
+    if (n.op == "resample") axes.push_back(n.attrs.integer("axis", 0));
+  QCOMPARE(axes, (std::vector<int64_t>{2, 1, 0}));
 }
 
 void OnnxOpsTest::determinants() {
