@@ -119,7 +119,7 @@ class PanelFinder {
     for (const LinearIndex::Term& t : r.at.terms) {
       const auto q = quotient(t.atom);
       const auto* v = q ? q->first : ir::as<ir::VarNode>(t.atom);
-      const size_t k = v ? loop_of(v) : loops_.size();
+      const size_t k = v ? loop_of(v) : r.around.size();
       if (k == r.around.size() || form.coefficients[k] != 0 || t.coefficient < 0) return std::nullopt;
       if (q && form.divided != SIZE_MAX) return std::nullopt;
       if (q) form.divided = k, form.divisor = q->second;
@@ -131,10 +131,10 @@ class PanelFinder {
   /// What a turn of loop `outer` reads of an array, by any of the loops inside.
   struct Panel {
     ir::Buffer buffer;
-    std::vector<const tir::ForNode*> around;  ///< `outer` is the last of them
-    std::vector<int64_t> coefficients;        ///< of their variables
-    int64_t divisor = 0;                      ///< of the last variable, where the loop runs over several panels
-    int64_t begin, end;                       ///< elements, beside what those variables add
+    std::vector<const tir::ForNode*> around = {};  ///< `outer` is the last of them
+    std::vector<int64_t> coefficients = {};        ///< of their variables
+    int64_t divisor = 0;                           ///< of the last variable, where the loop runs over several panels
+    int64_t begin, end;                            ///< elements, beside what those variables add
     std::vector<std::vector<const tir::ForNode*>> inside;
 
     int64_t elements() const { return coefficients.back(); }
@@ -150,9 +150,9 @@ class PanelFinder {
     if (outer == SIZE_MAX)
       for (outer = 0; outer + 1 < loops && !(form->coefficients[outer] > 0 && form->coefficients[outer + 1] == 0);) ++outer;
     const auto inner = static_cast<std::ptrdiff_t>(outer + 1);
-    Panel panel{
-        r.buffer, {r.around.begin(), r.around.begin() + inner}, {form->coefficients.begin(), form->coefficients.begin() + inner}, form->divisor, r.at.constant,
-        r.end,    {{r.around.begin() + inner, r.around.end()}}};
+    Panel panel{.buffer = r.buffer, .divisor = form->divisor, .begin = r.at.constant, .end = r.end, .inside = {{r.around.begin() + inner, r.around.end()}}};
+    panel.around.assign(r.around.begin(), r.around.begin() + inner);
+    panel.coefficients.assign(form->coefficients.begin(), form->coefficients.begin() + inner);
     if (form->divided == SIZE_MAX && panel.inside.front().empty()) return;
     for (size_t k = outer + 1; k < loops; ++k) {
       const auto extent = ir::as_int(r.around[k]->extent), min = ir::as_int(r.around[k]->min);
