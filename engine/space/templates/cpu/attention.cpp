@@ -229,6 +229,7 @@ Expected<schedule::Schedule> attention_apply(const te::DagPtr& dag, const Target
   const ir::Var keys = schedule_panels(b, shown, std::vector<ir::Var>(loops.begin(), loops.end() - 2), loops[loops.size() - 2], loops.back(),
                                        e.split("tile_k")[1] / s.key_lanes, s.key_lanes);
   b.compute_at(scores, shown, keys);
+  if (keys_block > s.keys) rules::whole_blocks(b, scores, static_cast<int>(rank - 1), s.key_lanes);  // under a mask a tile would not stay in registers
   schedule_tile(b, scores, s.key_lanes, e.integer("unroll_k"));
   return std::move(b).finish();
 }

@@ -63,6 +63,19 @@ class AttentionTest : public QObject {
     const Target target = parse_target("llvm -mcpu=znver4").value();
     for (const Case& c : cases()) QCOMPARE(std::string(space::fallback(dag_of(c.make), target)->space_template->name), std::string("attention.cpu"));
   }
+  /// A tile wider than all keys computes whole vectors: under a mask its sums would go to memory.
+  void tilesWiderThanTheKeysStayInRegisters() {
+    const Target target = parse_target("llvm -mcpu=znver4 -num-cores=1").value();
+    for (const int64_t keys : {30, 66}) {
+      const te::DagPtr dag = dag_of(attention({{2}, 12, keys, 32, 64}));
+      const space::Template& found = template_named("attention.cpu");
+      const space::ConfigEntity point = found.fallback(*dag, target);
+      QVERIFY2(point.split("tile_k")[1] > keys, point.text().c_str());
+      const std::string steps = schedule::print_steps(found.apply(dag, target, point).value());
+      const size_t first = steps.find("pad("), second = first == std::string::npos ? first : steps.find("pad(", first + 1);
+      QVERIFY2(second != std::string::npos, steps.c_str());  // of the scores that are shown, and of their sums
+    }
+  }
   void leavesOthersAlone() {
     const Target target = parse_target("llvm -mcpu=znver4").value();
     const auto matches = [&](const Make& make) { return template_named("attention.cpu").matches(*dag_of(make), target); };
