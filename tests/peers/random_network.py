@@ -332,8 +332,7 @@ def reshape(net, x, shape):
 
 @operator()
 def transpose(net, x, shape):
-    if not shape:
-        raise Misfit
+    needs(shape)
     order = list(range(len(shape)))
     net.random.shuffle(order)
     return net.node("Transpose", [x], perm=order)

@@ -229,13 +229,11 @@ Value* FuncEmitter::load_windows(const Place& p, const LaneOffsets& at) {
   for (const LinearIndex::Term& t : begin.terms) divisor = std::gcd(divisor, t.coefficient * known_divisor(t.atom));
   if (divisor % lanes != 0 || p.buffer->num_elements() % lanes != 0) return nullptr;
   const int64_t within = begin.constant - floor_div_int(begin.constant, lanes) * lanes;
-  auto* const counts = mask_ == nullptr ? nullptr : llvm::dyn_cast<llvm::Constant>(mask_);
-  if (mask_ != nullptr && counts == nullptr) return nullptr;
+  const std::vector<bool> counts = mask_ == nullptr ? std::vector<bool>{} : known_lanes(mask_);
+  if (mask_ != nullptr && counts.empty()) return nullptr;
   std::map<int64_t, std::vector<int64_t>> windows;  // lanes by the first element
   for (int64_t i = 0; i < lanes; ++i) {
-    const llvm::Constant* counted = counts == nullptr ? nullptr : counts->getAggregateElement(static_cast<unsigned>(i));
-    if (counts != nullptr && counted == nullptr) return nullptr;
-    if (counted == nullptr || !counted->isNullValue()) windows[floor_div_int(within + at.offsets[static_cast<size_t>(i)], lanes) * lanes].push_back(i);
+    if (counts.empty() || counts[static_cast<size_t>(i)]) windows[floor_div_int(within + at.offsets[static_cast<size_t>(i)], lanes) * lanes].push_back(i);
   }
   if (windows.size() > kMaxWindows) return nullptr;
   Value* const whole_mask = mask_;

@@ -226,6 +226,7 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
       return tir::pays_to_leave_out((1 - share) * static_cast<double>(tiles), updates) ? share : 1.0;
     };
     const int64_t most = can_spread(c) && parts_of(c, e) == 1 ? c.terms() : kWrittenChannels;
+    // A number that does not divide the channels would be tested for in every turn over the last block.
     const bool written = e.integer("unroll_ic") == (c.ic % most == 0 ? std::min(most, c.terms()) : 1), outside = e.integer("rows_outer") != 0;
     const double order = line ? line->kept(pieces, outside, c.groups == 1 ? panels : 1, target) : outside == rows_outer ? 1 : 0;
     return rate(e) * filled(c.columns(), columns) * filled(c.rows(), rows) * filled(c.vectors(), blocks) * balanced(tasks, target) / met(0, columns, 1) /
