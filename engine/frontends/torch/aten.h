@@ -29,8 +29,14 @@ std::span<const AtenOp> aten_symbolic();
 std::span<const AtenOp> aten_unary();
 std::span<const AtenOp> aten_view();
 
-/// The converter of a function, or null. `writes`: the function works in place on its first argument and the converter is that of its plain form.
-const AtenOp* find_aten_op(const std::string& name, bool* writes = nullptr);
+/// What a function does beside what the converter of its plain form gives.
+enum class AtenForm {
+  plain,
+  writes,  ///< `add_`: works in place on its first argument
+  copies,  ///< `view_copy`: gives new tensors where the plain form gives views
+};
+/// The converter of a function, or null.
+const AtenOp* find_aten_op(const std::string& name, AtenForm* form = nullptr);
 
 /// All of a list as one per dimension: a single number counts for each.
 Dims per_dimension(TorchNode& n, const char* name, size_t dims, int64_t fallback);

@@ -111,6 +111,51 @@ TorchResults rot90(TorchNode& n) {
   for (int64_t k = ((n.integer("k", 1) % 4) + 4) % 4; k > 0; --k) x = n.transpose(mirrored(n, x, plane[1]), order);
   return n.one(x);
 }
+/// A matrix whose diagonal k is the last dimension of x, zero elsewhere.
+int as_diagonal(TorchNode& n, int x, int64_t k) {
+  const Dims s = n.shape(x);
+  const auto last = static_cast<int64_t>(s.size()) - 1;
+  const int64_t size = s.back() + std::abs(k);
+  if (size > 1 << 13) n.unsupported(fmt::format("a diagonal of {} elements", size));
+  HostArray here = HostArray::make(kBool, {size, size});
+  for (int64_t r = std::max<int64_t>(0, -k); r < size - std::max<int64_t>(0, k); ++r) here.set(r * size + r + k, 1);
+  // Above the main diagonal x counts rows, below it columns: either begins at 0.
+  Dims fill = s, line = s;
+  fill.back() = std::abs(k);
+  const int longer = k == 0 ? x : n.concat({x, n.filled(n.dtype(x), fill, 0)}, last);
+  line.back() = size;
+  line.insert(k >= 0 ? line.end() : line.end() - 1, 1);
+  return n.choose(n.constant(std::move(here)), n.reshape(longer, line), n.scalar(n.dtype(x), 0));
+}
+TorchResults diag_embed(TorchNode& n) {
+  const int x = n.tensor("self");
+  if (n.rank(x) == 0) n.invalid("a number has no diagonal");
+  const int64_t rank = n.rank(x) + 1, a = n.axis(n.integer("dim1", -2), rank), b = n.axis(n.integer("dim2", -1), rank);
+  if (a == b) n.invalid(fmt::format("the diagonal of dimension {} with itself", a));
+  // As if rows and columns stood last.
+  Dims back(static_cast<size_t>(rank));
+  for (int64_t d = 0, from = 0; d < rank; ++d) back[static_cast<size_t>(d)] = d == a ? rank - 2 : d == b ? rank - 1 : from++;
+  return n.one(n.transpose(as_diagonal(n, x, n.integer("offset", 0)), back));
+}
+/// Diagonal k of a matrix.
+int diagonal_of(TorchNode& n, int x, int64_t k) {
+  if (n.rank(x) != 2) n.invalid(fmt::format("expected a matrix, found {}", shape_text(n.shape(x))));
+  const int64_t rows = n.shape(x)[0], columns = n.shape(x)[1];
+  Dims places;
+  for (int64_t r = std::max<int64_t>(0, -k); r < rows && r + k < columns; ++r) places.push_back(r * columns + r + k);
+  return n.emit("gather", {n.reshape(x, {rows * columns}), n.integers_constant(places)}, attrs({{"axis", int64_t{0}}}));
+}
+TorchResults diag(TorchNode& n) {
+  const int x = n.tensor("self");
+  const int64_t k = n.integer("diagonal", 0);
+  return n.one(n.rank(x) == 1 ? as_diagonal(n, x, k) : diagonal_of(n, x, k));
+}
+TorchResults trace(TorchNode& n) { return n.one(n.reduce("reduce_sum", diagonal_of(n, n.cast(n.tensor("self"), n.result_type()), 0), {}, false)); }
+TorchResults diagflat(TorchNode& n) {
+  const int x = n.tensor("self");
+  return n.one(as_diagonal(n, n.reshape(x, {n.type(x).num_elements()}), n.integer("offset", 0)));
+}
+
 /// Joined along `axis` after dimensions were added up to `rank`.
 TorchResults stacked(TorchNode& n, int64_t rank, int64_t axis, bool in_front) {
   std::vector<int> parts;
@@ -170,6 +215,30 @@ TorchResults index_written(TorchNode& n, const char* values, const char* reducti
 TorchResults index_add(TorchNode& n) { return index_written(n, "source", "add"); }
 TorchResults index_copy(TorchNode& n) { return index_written(n, "source", "none"); }
 TorchResults index_fill(TorchNode& n) { return index_written(n, "value", "none"); }
+
+/// The first elements of `source` where the mask holds, in order.
+TorchResults masked_scatter(TorchNode& n) {
+  const int x = n.tensor("self"), source = n.cast(n.tensor("source"), n.dtype(x));
+  const Dims shape = n.shape(x);
+  const int64_t count = n.type(x).num_elements(), have = n.type(source).num_elements();
+  if (count == 0) return n.one(x);
+  if (have == 0) n.unsupported("nothing to put where a condition holds");
+  const int mask = n.broadcast(n.cast(n.tensor("mask"), kBool), shape);
+  const int before = n.emit("cumsum", {n.cast(n.reshape(mask, {count}), kInt64)}, attrs({{"axis", int64_t{0}}}));
+  // Where the mask does not hold any element will do.
+  const int place = n.emit("clip", {n.with_scalar("sub", before, 1)}, attrs({{"min", 0.0}, {"max", static_cast<double>(have - 1)}}));
+  const int values = n.emit("gather", {n.reshape(source, {have}), place}, attrs({{"axis", int64_t{0}}}));
+  return n.one(n.choose(mask, n.reshape(values, shape), x));
+}
+/// Whether each element is one of the others.
+TorchResults is_in(TorchNode& n) {
+  const auto v = n.promoted({n.has("element") ? "element" : "elements", n.has("test_element") ? "test_element" : "test_elements"});
+  Dims column = n.shape(v[0]);
+  column.push_back(1);
+  const int same = n.binary("equal", n.reshape(v[0], column), n.reshape(v[1], {n.type(v[1]).num_elements()}));
+  const int any = n.cast(n.reduce("reduce_max", n.cast(same, kUInt8), {n.rank(same) - 1}, false), kBool);
+  return n.one(n.boolean("invert", false) ? n.emit("not", {any}) : any);
+}
 
 // ---- Products and distances
 
@@ -242,7 +311,8 @@ TorchResults affine_grid(TorchNode& n) {
   const Dims size = n.integers("size");
   const bool corners = n.boolean("align_corners", false);
   const auto dims = static_cast<int64_t>(size.size()) - 2;
-  if (dims < 2 || dims > 3 || n.shape(theta) != Dims{size[0], dims, dims + 1}) n.invalid(fmt::format("matrices {} for data {}", shape_text(n.shape(theta)), shape_text(size)));
+  if (dims < 2 || dims > 3 || n.shape(theta) != Dims{size[0], dims, dims + 1})
+    n.invalid(fmt::format("matrices {} for data {}", shape_text(n.shape(theta)), shape_text(size)));
   int64_t points = 1;
   for (int64_t d = 0; d < dims; ++d) points *= size[static_cast<size_t>(d) + 2];
   if (points > 1 << 24) n.unsupported(fmt::format("a grid of {}", shape_text(size)));
@@ -263,9 +333,13 @@ TorchResults affine_grid(TorchNode& n) {
   return n.one(n.reshape(n.binary("matmul", n.constant(std::move(base)), n.transpose(theta, {0, 2, 1})), shape));
 }
 
-[[noreturn]] TorchResults random_values(TorchNode& n) { n.unsupported("random values: a network that draws them gives no numbers to compare; pass them as an input"); }
+[[noreturn]] TorchResults random_values(TorchNode& n) {
+  n.unsupported("random values: a network that draws them gives no numbers to compare; pass them as an input");
+}
 
 constexpr AtenOp kAtenComposite[] = {
+    {"aten._cdist_forward", cdist},
+    {"aten._euclidean_dist", cdist},
     {"aten.affine_grid_generator", affine_grid},
     {"aten.bernoulli", random_values},
     {"aten.bucketize", bucketize},
@@ -274,6 +348,9 @@ constexpr AtenOp kAtenComposite[] = {
     {"aten.copysign", copysign},
     {"aten.cross", cross},
     {"aten.deg2rad", angle_scaled<true>},
+    {"aten.diag", diag},
+    {"aten.diag_embed", diag_embed},
+    {"aten.diagflat", diagflat},
     {"aten.diff", diff},
     {"aten.fliplr", fliplr},
     {"aten.flipud", flipud},
@@ -287,9 +364,11 @@ constexpr AtenOp kAtenComposite[] = {
     {"aten.index_fill", index_fill},
     {"aten.inner", inner},
     {"aten.isclose", is_close},
+    {"aten.isin", is_in},
     {"aten.linalg_cross", cross},
     {"aten.logaddexp", logaddexp},
     {"aten.logaddexp2", logaddexp2},
+    {"aten.masked_scatter", masked_scatter},
     {"aten.multinomial", random_values},
     {"aten.normal", random_values},
     {"aten.pairwise_distance", pairwise_distance},
@@ -303,7 +382,10 @@ constexpr AtenOp kAtenComposite[] = {
     {"aten.rot90", rot90},
     {"aten.searchsorted", searchsorted},
     {"aten.sinc", sinc},
+    {"aten.special_sinc", sinc},
+    {"aten.special_xlogy", xlogy},
     {"aten.tensordot", tensordot},
+    {"aten.trace", trace},
     {"aten.uniform", random_values},
     {"aten.vstack", vstack},
     {"aten.xlogy", xlogy},

@@ -8,9 +8,7 @@ namespace tw::frontends {
 
 namespace {
 
-TorchResults embedding(TorchNode& n) {
-  return n.one(n.emit("gather", {n.tensor("weight"), n.tensor("indices")}, attrs({{"axis", int64_t{0}}})));
-}
+TorchResults embedding(TorchNode& n) { return n.one(n.emit("gather", {n.tensor("weight"), n.tensor("indices")}, attrs({{"axis", int64_t{0}}}))); }
 /// Sums, means or largest values of the rows that each bag names; where bags begin has to be known.
 TorchResults embedding_bag(TorchNode& n) {
   if (n.integer("padding_idx", -1) >= 0) n.unsupported("bags that leave rows out (padding_idx)");
@@ -18,7 +16,8 @@ TorchResults embedding_bag(TorchNode& n) {
   const HostArray* offsets = n.constant_of(n.tensor("offsets"));
   if (offsets == nullptr) n.unsupported("bags that begin where the inputs' values say");
   constexpr const char* kModes[] = {"reduce_sum", "reduce_mean", "reduce_max"};
-  const int64_t mode = n.integer("mode", 0), bags = offsets->num_elements() - (n.boolean("include_last_offset", false) ? 1 : 0), count = n.type(indices).num_elements();
+  const int64_t mode = n.integer("mode", 0), bags = offsets->num_elements() - (n.boolean("include_last_offset", false) ? 1 : 0),
+                count = n.type(indices).num_elements();
   if (mode < 0 || mode > 2) n.unsupported(fmt::format("bags of mode {}", mode));
   int rows = n.emit("gather", {n.tensor("weight"), indices}, attrs({{"axis", int64_t{0}}}));
   if (n.has("per_sample_weights")) rows = n.binary("mul", rows, n.reshape(n.tensor("per_sample_weights"), {count, 1}));
@@ -54,8 +53,7 @@ TorchResults scattered(TorchNode& n, const std::string& reduction) {
   const int x = n.tensor("self"), index = n.tensor("index");
   const char* values = n.has("src") ? "src" : "value";
   int updates = n.operand_in(values, n.dtype(x));
-  if (n.rank(updates) == 0)
-    updates = n.broadcast(n.reshape(updates, Dims(static_cast<size_t>(n.rank(index)), 1)), n.shape(index));
+  if (n.rank(updates) == 0) updates = n.broadcast(n.reshape(updates, Dims(static_cast<size_t>(n.rank(index)), 1)), n.shape(index));
   for (int64_t d = 0; d < n.rank(index); ++d) updates = n.slice(updates, d, 0, n.shape(index)[static_cast<size_t>(d)]);  // what no index names is not used
   return n.one(n.emit("scatter_elements", {x, index, updates}, attrs({{"axis", n.axis(n.integer("dim", 0), n.rank(x))}, {"reduction", reduction}})));
 }
@@ -127,9 +125,9 @@ Dims common_shape(TorchNode& n, const std::vector<int>& values) {
 
 /// Where the indexed dimensions are, those first, and whether they are next to each other.
 struct IndexPlan {
-  Dims indexed, rest;   ///< dimensions
+  Dims indexed, rest;        ///< dimensions
   std::vector<int> indices;  ///< broadcast to one shape, int64
-  Dims shape;           ///< of the indices
+  Dims shape;                ///< of the indices
   bool together = true;
 };
 IndexPlan plan_of(TorchNode& n, const IndexList& list) {
@@ -238,7 +236,8 @@ TorchResults masked_select(TorchNode& n) {
   Dims places;
   for (int64_t i = 0; i < all->num_elements(); ++i)
     if (all->get_int(i) != 0) places.push_back(i);
-  return n.one(n.emit("gather", {n.reshape(n.broadcast(x, shape), {n.type(whole).num_elements()}), n.integers_constant(places)}, attrs({{"axis", int64_t{0}}})));
+  return n.one(
+      n.emit("gather", {n.reshape(n.broadcast(x, shape), {n.type(whole).num_elements()}), n.integers_constant(places)}, attrs({{"axis", int64_t{0}}})));
 }
 TorchResults nonzero(TorchNode& n) {
   const HostArray* x = n.constant_of(n.tensor("self"));
@@ -312,6 +311,11 @@ TorchResults select_scatter(TorchNode& n) {
 constexpr AtenOp kAtenIndex[] = {
     {"aten.copy", copy},
     {"aten.embedding", embedding},
+    {"aten._embedding_bag", embedding_bag},
+    {"aten._embedding_bag_forward_only", embedding_bag},
+    {"aten._unsafe_index", index},
+    {"aten._unsafe_index_put", index_put},
+    {"aten.argwhere", nonzero},
     {"aten.embedding_bag", embedding_bag},
     {"aten.fill", fill},
     {"aten.gather", gather},

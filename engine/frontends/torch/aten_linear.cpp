@@ -43,19 +43,55 @@ TorchResults linear(TorchNode& n) {
 }
 
 int times(TorchNode& n, int v, double factor) { return factor == 1 ? v : n.with_scalar("mul", v, factor); }
+int plus_self(TorchNode& n, int y) {
+  const double beta = n.real("beta", 1);
+  return beta == 0 ? y : n.binary("add", y, times(n, n.tensor("self"), beta));
+}
 /// beta * self + alpha * a b.
 TorchResults sum_with(TorchNode& n, const char* a, const char* b) {
-  const int y = times(n, product(n, n.tensor(a), n.tensor(b)), n.real("alpha", 1));
-  const double beta = n.real("beta", 1);
-  return n.one(beta == 0 ? y : n.binary("add", y, times(n, n.tensor("self"), beta)));
+  return n.one(plus_self(n, times(n, product(n, n.tensor(a), n.tensor(b)), n.real("alpha", 1))));
 }
 TorchResults addmm(TorchNode& n) { return sum_with(n, "mat1", "mat2"); }
 TorchResults addmv(TorchNode& n) { return sum_with(n, "mat", "vec"); }
 TorchResults baddbmm(TorchNode& n) { return sum_with(n, "batch1", "batch2"); }
 
+/// The products of all matrices, added up: one product over rows that stand behind each other.
+TorchResults addbmm(TorchNode& n) {
+  const int a = n.tensor("batch1"), b = n.tensor("batch2");
+  if (n.rank(a) != 3 || n.rank(b) != 3) n.invalid(fmt::format("batches {} and {}", shape_text(n.shape(a)), shape_text(n.shape(b))));
+  const Dims s = n.shape(a), t = n.shape(b);
+  const int rows = n.reshape(n.transpose(a, {1, 0, 2}), {s[1], s[0] * s[2]}), columns = n.reshape(b, {t[0] * t[1], t[2]});
+  return n.one(plus_self(n, times(n, product(n, rows, columns), n.real("alpha", 1))));
+}
+
 TorchResults outer(TorchNode& n) {
   const int a = n.tensor("self"), b = n.tensor(n.has("vec2") ? "vec2" : "other");
   return n.one(n.binary("mul", n.reshape(a, {n.shape(a)[0], 1}), n.reshape(b, {1, n.shape(b)[0]})));
+}
+
+TorchResults addr(TorchNode& n) {
+  const int a = n.tensor("vec1"), b = n.tensor("vec2");
+  return n.one(plus_self(n, times(n, n.binary("mul", n.reshape(a, {n.shape(a)[0], 1}), n.reshape(b, {1, n.shape(b)[0]})), n.real("alpha", 1))));
+}
+/// A matrix of matrices: every element of the one times the whole other.
+TorchResults kron(TorchNode& n) {
+  const auto v = n.promoted({"self", "other"});
+  Dims a = n.shape(v[0]), b = n.shape(v[1]), left, right, shape;
+  a.insert(a.begin(), b.size() - std::min(a.size(), b.size()), 1);
+  b.insert(b.begin(), a.size() - b.size(), 1);
+  for (size_t d = 0; d < a.size(); ++d) {
+    left.insert(left.end(), {a[d], 1});
+    right.insert(right.end(), {1, b[d]});
+    shape.push_back(a[d] * b[d]);
+  }
+  return n.one(n.reshape(n.binary("mul", n.reshape(v[0], left), n.reshape(v[1], right)), shape));
+}
+TorchResults chain(TorchNode& n) {
+  const std::vector<int> all = n.tensors(n.has("matrices") ? "matrices" : "tensors");
+  if (all.empty()) n.invalid("no matrices to multiply");
+  int y = all[0];
+  for (size_t k = 1; k < all.size(); ++k) y = product(n, y, all[k]);
+  return n.one(y);
 }
 
 TorchResults einsum(TorchNode& n) {
@@ -71,9 +107,10 @@ TorchResults bilinear_form(TorchNode& n) {
 }
 
 constexpr AtenOp kAtenLinear[] = {
-    {"aten.addmm", addmm},   {"aten.addmv", addmv}, {"aten.baddbmm", baddbmm}, {"aten.bilinear", bilinear_form}, {"aten.bmm", matmul}, {"aten.dot", matmul},
-    {"aten.einsum", einsum}, {"aten.ger", outer},   {"aten.linear", linear},   {"aten.matmul", matmul},          {"aten.mm", matmul},  {"aten.mv", matmul},
-    {"aten.outer", outer},
+    {"aten.addbmm", addbmm},          {"aten.addr", addr},     {"aten.chain_matmul", chain}, {"aten.kron", kron},     {"aten.linalg_matmul", matmul},
+    {"aten.linalg_multi_dot", chain}, {"aten.vdot", matmul},   {"aten.addmm", addmm},        {"aten.addmv", addmv},   {"aten.baddbmm", baddbmm},
+    {"aten.bilinear", bilinear_form}, {"aten.bmm", matmul},    {"aten.dot", matmul},         {"aten.einsum", einsum}, {"aten.ger", outer},
+    {"aten.linear", linear},          {"aten.matmul", matmul}, {"aten.mm", matmul},          {"aten.mv", matmul},     {"aten.outer", outer},
 };
 
 }  // namespace

@@ -18,7 +18,9 @@ int normalised_batch(TorchNode& n) {
   const int64_t channels = n.shape(x)[1];
   const DType t = n.dtype(x);
   if (!n.has("running_mean") || !n.has("running_var")) n.unsupported("statistics of the batch itself: export the model after model.eval()");
-  return n.emit("batch_norm", {x, parameter(n, "weight", channels, t, 1), parameter(n, "bias", channels, t, 0), n.cast(n.tensor("running_mean"), t), n.cast(n.tensor("running_var"), t)},
+  return n.emit("batch_norm",
+                {x, parameter(n, "weight", channels, t, 1), parameter(n, "bias", channels, t, 0), n.cast(n.tensor("running_mean"), t),
+                 n.cast(n.tensor("running_var"), t)},
                 attrs({{"epsilon", epsilon_of(n)}}));
 }
 /// By its own statistics, as weights are standardised, and layers that keep none work after model.eval() too.
@@ -33,7 +35,8 @@ int normalised_by_itself(TorchNode& n) {
   const int variance = n.reduce("reduce_mean", n.emit("square", {centred}), axes, true);
   const int whitened = n.binary("mul", centred, n.emit("rsqrt", {n.with_scalar("add", variance, epsilon_of(n))}));
   const DType t = n.dtype(x);
-  return n.binary("add", n.binary("mul", whitened, n.reshape(parameter(n, "weight", channels, t, 1), along)), n.reshape(parameter(n, "bias", channels, t, 0), along));
+  return n.binary("add", n.binary("mul", whitened, n.reshape(parameter(n, "weight", channels, t, 1), along)),
+                  n.reshape(parameter(n, "bias", channels, t, 0), along));
 }
 TorchResults batch_norm(TorchNode& n) {
   if (n.boolean("training", n.boolean("train", false))) {
@@ -75,7 +78,10 @@ TorchResults rms_norm(TorchNode& n) {
   const int64_t axis = n.rank(x) - static_cast<int64_t>(shape.size());
   if (axis < 0) n.invalid(fmt::format("normalising {} over {}", shape_text(n.shape(x)), shape_text(shape)));
   const int weight = n.has("weight") ? n.cast(n.tensor("weight"), n.dtype(x)) : n.scalar(n.dtype(x), 1);
-  const double epsilon = n.real("eps", n.dtype(x) == kFloat64 ? 2.220446049250313e-16 : n.dtype(x) == kFloat16 ? 9.765625e-4 : n.dtype(x) == kBFloat16 ? 7.8125e-3 : 1.1920928955078125e-07);
+  const double epsilon = n.real("eps", n.dtype(x) == kFloat64    ? 2.220446049250313e-16
+                                       : n.dtype(x) == kFloat16  ? 9.765625e-4
+                                       : n.dtype(x) == kBFloat16 ? 7.8125e-3
+                                                                 : 1.1920928955078125e-07);
   return n.one(n.emit("rms_norm", {x, weight}, attrs({{"axis", axis}, {"epsilon", epsilon}})));
 }
 
@@ -127,6 +133,7 @@ constexpr AtenOp kAtenNorm[] = {
     {"aten._batch_norm_no_update", native_batch_norm},
     {"aten._log_softmax", log_softmax},
     {"aten._native_batch_norm_legit_no_training", native_batch_norm},
+    {"aten._native_batch_norm_legit", batch_norm},
     {"aten._safe_softmax", softmax},
     {"aten._softmax", softmax},
     {"aten._weight_norm", weight_norm},
@@ -141,6 +148,8 @@ constexpr AtenOp kAtenNorm[] = {
     {"aten.native_layer_norm", native_layer_norm},
     {"aten.rms_norm", rms_norm},
     {"aten.softmax", softmax},
+    {"aten.special_log_softmax", log_softmax},
+    {"aten.special_softmax", softmax},
 };
 
 }  // namespace

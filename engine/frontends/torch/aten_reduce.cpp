@@ -55,6 +55,20 @@ TorchResults min(TorchNode& n) { return extreme(n, "reduce_min", "argmin", "min"
 TorchResults amax(TorchNode& n) { return extreme(n, "reduce_max", nullptr, "max"); }
 TorchResults amin(TorchNode& n) { return extreme(n, "reduce_min", nullptr, "min"); }
 
+TorchResults aminmax(TorchNode& n) {
+  const int v = n.tensor("self");
+  return {reduced(n, "reduce_min", v)[0], reduced(n, "reduce_max", v)[0]};
+}
+/// The numbers among the operand's elements, zeros for the others.
+int numbers_of(TorchNode& n) {
+  const int v = float_operand(n);
+  return n.choose(n.emit("isnan", {v}), n.scalar(n.dtype(v), 0), v);
+}
+TorchResults nan_sum(TorchNode& n) { return reduced(n, "reduce_sum", numbers_of(n)); }
+TorchResults nan_mean(TorchNode& n) {
+  const int v = float_operand(n), count = reduced(n, "reduce_sum", n.cast(n.emit("not", {n.emit("isnan", {v})}), n.dtype(v)))[0].value;
+  return n.one(n.binary("div", nan_sum(n)[0].value, count));
+}
 TorchResults arg(TorchNode& n, const char* ours) {
   int v = n.tensor("self");
   if (n.dtype(v).is_bool()) v = n.cast(v, kUInt8);
@@ -106,6 +120,22 @@ TorchResults norm(TorchNode& n) {
   return n.one(norm_of(n, v, n.real(n.has("ord") ? "ord" : "p", 2), axes_of(n, v), n.boolean("keepdim", false)));
 }
 
+TorchResults frobenius_norm(TorchNode& n) {
+  const int v = float_operand(n);
+  return n.one(norm_of(n, v, 2, axes_of(n, v), n.boolean("keepdim", false)));
+}
+/// Of vectors with any order, of matrices with none: those of matrices are other functions.
+TorchResults linalg_norm(TorchNode& n) {
+  const int v = float_operand(n);
+  const size_t dims = n.has("dim") ? axes_of(n, v).size() : static_cast<size_t>(n.rank(v));
+  if (n.has("ord") && dims > 1) n.unsupported("a norm of matrices with an order of its own");
+  return norm(n);
+}
+TorchResults distance(TorchNode& n) {
+  const auto v = n.promoted({"self", "other"});
+  return n.one(norm_of(n, n.binary("sub", v[0], v[1]), n.real("p", 2), {}, false));
+}
+
 TorchResults running(TorchNode& n, const char* ours) {
   const int v = n.cast(n.tensor("self"), n.result_type());
   if (n.rank(v) == 0) return n.one(v);
@@ -131,12 +161,44 @@ TorchResults sort(TorchNode& n) {
   const int64_t axis = n.rank(v) ? n.axis(n.integer("dim", -1), n.rank(v)) : 0;
   return ordered(n, v, axis, n.rank(v) ? n.shape(v)[static_cast<size_t>(axis)] : 1, n.boolean("descending", false));
 }
+/// The k-th smallest along a dimension, counted from 0, and where it is.
+TorchResults ranked(TorchNode& n, int v, int64_t axis, int64_t k) {
+  const bool keep = n.boolean("keepdim", false);
+  const TorchResults all = ordered(n, v, axis, k + 1, false);
+  if (n.rank(v) == 0) return all;
+  TorchResults out;
+  for (const TorchResult& r : all) out.push_back({.value = keep ? n.slice(r.value, axis, k, 1) : n.select(r.value, axis, k)});
+  return out;
+}
+/// The lower one of the two in the middle; not a number where one of them is none.
+TorchResults median(TorchNode& n) {
+  int v = n.tensor("self");
+  const bool whole = !n.has("dim");
+  if (whole) v = n.reshape(v, {n.type(v).num_elements()});
+  const int64_t axis = whole || n.rank(v) == 0 ? 0 : n.axis(n.integer("dim", 0), n.rank(v)), count = n.rank(v) ? n.shape(v)[static_cast<size_t>(axis)] : 1;
+  if (count == 0) n.unsupported("the median of nothing");
+  TorchResults out = ranked(n, v, axis, (count - 1) / 2);
+  if (n.dtype(v).is_float() && n.rank(v) > 0) {
+    const int any = n.cast(n.reduce("reduce_max", n.cast(n.emit("isnan", {v}), kUInt8), {axis}, n.boolean("keepdim", false)), kBool);
+    out[0].value = n.choose(any, n.scalar(n.dtype(v), std::nan("")), out[0].value);
+  }
+  if (whole) out.resize(1);
+  return out;
+}
+TorchResults kth_value(TorchNode& n) {
+  const int v = n.tensor("self");
+  const int64_t axis = n.rank(v) ? n.axis(n.integer("dim", -1), n.rank(v)) : 0, count = n.rank(v) ? n.shape(v)[static_cast<size_t>(axis)] : 1,
+                k = n.integer("k", 1);
+  if (k < 1 || k > count) n.invalid(fmt::format("the element {} of {}", k, count));
+  return ranked(n, v, axis, k - 1);
+}
 TorchResults argsort(TorchNode& n) { return {sort(n).at(1)}; }
 
 constexpr AtenOp kAtenReduce[] = {
     {"aten.all", all},
     {"aten.amax", amax},
     {"aten.amin", amin},
+    {"aten.aminmax", aminmax},
     {"aten.any", any},
     {"aten.argmax", argmax},
     {"aten.argmin", argmin},
@@ -144,14 +206,22 @@ constexpr AtenOp kAtenReduce[] = {
     {"aten.count_nonzero", count_nonzero},
     {"aten.cumprod", cumprod},
     {"aten.cumsum", cumsum},
+    {"aten.dist", distance},
+    {"aten.frobenius_norm", frobenius_norm},
+    {"aten.kthvalue", kth_value},
+    {"aten.linalg_norm", linalg_norm},
     {"aten.linalg_vector_norm", norm},
     {"aten.logsumexp", log_sum_exp},
     {"aten.max", max},
     {"aten.mean", mean},
+    {"aten.median", median},
     {"aten.min", min},
+    {"aten.nanmean", nan_mean},
+    {"aten.nansum", nan_sum},
     {"aten.norm", norm},
     {"aten.prod", prod},
     {"aten.sort", sort},
+    {"aten.special_logsumexp", log_sum_exp},
     {"aten.std", std_deviation},
     {"aten.std_mean", std_mean},
     {"aten.sum", sum},

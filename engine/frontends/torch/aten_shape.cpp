@@ -233,13 +233,15 @@ TorchResults im2col(TorchNode& n) {
 TorchResults col2im(TorchNode& n) {
   const Dims padding = per_dimension(n, "padding", 2, 0);
   return n.one(columns_to_image(n, n.tensor("self"),
-                                {per_dimension(n, "output_size", 2, 1), per_dimension(n, "kernel_size", 2, 1), per_dimension(n, "dilation", 2, 1), per_dimension(n, "stride", 2, 1), padding, padding}));
+                                {per_dimension(n, "output_size", 2, 1), per_dimension(n, "kernel_size", 2, 1), per_dimension(n, "dilation", 2, 1),
+                                 per_dimension(n, "stride", 2, 1), padding, padding}));
 }
 
 constexpr AtenOp kAtenShape[] = {
     {"aten.broadcast_tensors", broadcast_tensors},
     {"aten.cat", cat},
     {"aten.channel_shuffle", channel_shuffle},
+    {"aten.native_channel_shuffle", channel_shuffle},
     {"aten.col2im", col2im},
     {"aten.concat", cat},
     {"aten.concatenate", cat},

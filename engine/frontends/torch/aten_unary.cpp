@@ -47,6 +47,14 @@ TorchResults test(TorchNode& n) {
   return n.one(n.dtype(v).is_float() ? n.emit(kOurs.text, {v}) : n.filled(kBool, n.shape(v), 0));
 }
 
+/// Whether an element is the infinity of one sign.
+template <bool kPositive>
+TorchResults is_infinity(TorchNode& n) {
+  const int v = n.tensor("self");
+  if (!n.dtype(v).is_float()) return n.one(n.filled(kBool, n.shape(v), 0));
+  return n.one(n.emit("isinf", {v}, attrs({{kPositive ? "detect_negative" : "detect_positive", int64_t{0}}})));
+}
+
 TorchResults same(TorchNode& n) { return n.view("self", {ViewStep::Kind::reshape, n.shape(n.tensor("self"))}); }
 /// A copy: what is written to one is not seen in the other.
 TorchResults copied(TorchNode& n) { return n.one(n.tensor("self")); }
@@ -101,6 +109,11 @@ TorchResults nan_to_num(TorchNode& n) {
 
 TorchResults gelu(TorchNode& n) { return n.one(n.emit("gelu", {n.tensor("self")}, attrs({{"approximate", n.text("approximate", "none")}}))); }
 TorchResults leaky_relu(TorchNode& n) { return n.one(n.emit("leaky_relu", {n.tensor("self")}, attrs({{"alpha", n.real("negative_slope", 0.01)}}))); }
+/// Outside of training its slope is the middle of the two.
+TorchResults rrelu(TorchNode& n) {
+  if (n.boolean("training", false)) n.unsupported("training mode: export the model after model.eval()");
+  return n.one(n.emit("leaky_relu", {n.tensor("self")}, attrs({{"alpha", (n.real("lower", 1.0 / 8) + n.real("upper", 1.0 / 3)) / 2}})));
+}
 TorchResults elu(TorchNode& n) {
   const double scale = n.real("scale", 1), inner = n.real("input_scale", 1);
   if (inner != 1) n.unsupported(fmt::format("an input_scale of {}", inner));
@@ -166,7 +179,8 @@ TorchResults dropout(TorchNode& n) {
   return n.one(n.tensor(n.has("input") ? "input" : "self"));
 }
 TorchResults native_dropout(TorchNode& n) {
-  if (n.has("train") && n.boolean("train", false) && n.real("p", 0.5) != 0) n.unsupported("random dropout in training mode: export the model after model.eval()");
+  if (n.has("train") && n.boolean("train", false) && n.real("p", 0.5) != 0)
+    n.unsupported("random dropout in training mode: export the model after model.eval()");
   const int x = n.tensor("input");
   return {{.value = x}, {.value = n.filled(kBool, n.shape(x), 1)}};
 }
@@ -235,6 +249,8 @@ constexpr AtenOp kAtenUnary[] = {
     {"aten.isfinite", is_finite},
     {"aten.isinf", test<"isinf">},
     {"aten.isnan", test<"isnan">},
+    {"aten.isneginf", is_infinity<false>},
+    {"aten.isposinf", is_infinity<true>},
     {"aten.leaky_relu", leaky_relu},
     {"aten.lift_fresh", same},
     {"aten.lift_fresh_copy", copied},
@@ -243,6 +259,7 @@ constexpr AtenOp kAtenUnary[] = {
     {"aten.log1p", log1p},
     {"aten.log2", log2},
     {"aten.log_sigmoid", log_sigmoid},
+    {"aten.log_sigmoid_forward", log_sigmoid},
     {"aten.logical_not", logical_not},
     {"aten.logit", logit},
     {"aten.mish", plain<"mish">},
@@ -256,6 +273,7 @@ constexpr AtenOp kAtenUnary[] = {
     {"aten.relu", plain<"relu">},
     {"aten.relu6", relu6},
     {"aten.round", rounded<"round">},
+    {"aten.rrelu", rrelu},
     {"aten.rsqrt", real<"rsqrt">},
     {"aten.selu", selu},
     {"aten.sgn", plain<"sign">},
@@ -267,6 +285,7 @@ constexpr AtenOp kAtenUnary[] = {
     {"aten.softplus", softplus},
     {"aten.softshrink", softshrink},
     {"aten.special_erf", real<"erf">},
+    {"aten.special_erfc", erfc},
     {"aten.special_exp2", exp2},
     {"aten.special_expit", real<"sigmoid">},
     {"aten.special_expm1", expm1},

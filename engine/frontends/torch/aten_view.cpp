@@ -120,9 +120,7 @@ TorchResults transpose(TorchNode& n) {
   const bool axes = n.has("axis0");
   return permuted(n, swapped(n, n.integer(axes ? "axis0" : "dim0", 0), n.integer(axes ? "axis1" : "dim1", 1)));
 }
-TorchResults matrix_transpose(TorchNode& n) {
-  return permuted(n, n.rank(n.tensor("self")) < 2 ? swapped(n, 0, 0) : swapped(n, -2, -1));
-}
+TorchResults matrix_transpose(TorchNode& n) { return permuted(n, n.rank(n.tensor("self")) < 2 ? swapped(n, 0, 0) : swapped(n, -2, -1)); }
 TorchResults all_transposed(TorchNode& n) {
   Dims order;
   for (int64_t d = n.rank(n.tensor("self")); d-- > 0;) order.push_back(d);
@@ -145,7 +143,8 @@ TorchResults movedim(TorchNode& n) {
 /// Leading dimensions are added, dimensions of 1 repeated; -1 keeps one.
 TorchResults expanded(TorchNode& n, Dims to) {
   const Dims s = n.shape(n.tensor("self"));
-  if (to.size() < s.size() || static_cast<int64_t>(to.size()) > torch_limits::kRank) n.invalid(fmt::format("shape {} expanded to {}", shape_text(s), shape_text(to)));
+  if (to.size() < s.size() || static_cast<int64_t>(to.size()) > torch_limits::kRank)
+    n.invalid(fmt::format("shape {} expanded to {}", shape_text(s), shape_text(to)));
   const size_t lead = to.size() - s.size();
   Dims padded(lead, 1);
   padded.insert(padded.end(), s.begin(), s.end());
@@ -281,6 +280,7 @@ TorchResults unfold(TorchNode& n) {
 TorchResults diagonal(TorchNode& n) {
   const int x = n.tensor("self");
   const int64_t rank = n.rank(x), a = n.axis(n.integer("dim1", 0), rank), b = n.axis(n.integer("dim2", 1), rank), k = n.integer("offset", 0);
+  if (a == b) n.invalid(fmt::format("the diagonal of dimension {} with itself", a));
   Dims order, rest;
   for (int64_t d = 0; d < rank; ++d)
     if (d != a && d != b) order.push_back(d);
@@ -288,12 +288,27 @@ TorchResults diagonal(TorchNode& n) {
   order.push_back(a);
   order.push_back(b);
   const int64_t rows = n.shape(x)[static_cast<size_t>(a)], columns = n.shape(x)[static_cast<size_t>(b)];
-  Dims places;
-  for (int64_t r = 0; r < rows; ++r)
-    if (r + k >= 0 && r + k < columns) places.push_back(r * columns + r + k);
+  // Of the rows behind each other every element one row and one column on.
+  const int64_t size = std::max<int64_t>(0, k >= 0 ? std::min(rows, columns - k) : std::min(rows + k, columns));
   rest.push_back(rows * columns);
-  const int flat = n.reshape(n.transpose(x, order), rest);
-  return n.one(n.emit("gather", {flat, n.integers_constant(places)}, attrs({{"axis", static_cast<int64_t>(rest.size()) - 1}})));
+  const ViewStep line = part(rest, static_cast<int64_t>(rest.size()) - 1, size == 0 ? 0 : k >= 0 ? k : -k * columns, size, size <= 1 ? 1 : columns + 1);
+  return {{.of = n.reference("self"), .steps = {{Kind::permute, order}, {Kind::reshape, rest}, line}}};
+}
+
+/// Dimensions of size 1 up to rank `kRank`: rows before columns, a third one last.
+template <int kRank>
+TorchResults at_least(TorchNode& n) {
+  const auto shape_of = [](Dims s) {
+    if (s.empty()) s.push_back(1);
+    if (s.size() == 1 && kRank >= 2) s.insert(s.begin(), 1);
+    if (s.size() == 2 && kRank == 3) s.push_back(1);
+    return s;
+  };
+  if (n.has("self")) return n.view("self", {Kind::reshape, shape_of(n.shape(n.tensor("self")))});
+  TorchResults out;
+  const std::vector<int> values = n.tensors("tensors"), references = n.references("tensors");
+  for (size_t k = 0; k < values.size(); ++k) out.push_back({.of = references[k], .steps = {{Kind::reshape, shape_of(n.shape(values[k]))}}});
+  return out;
 }
 
 /// Strides that only leave out, order and repeat dimensions of a dense tensor.
@@ -309,7 +324,8 @@ TorchResults as_strided(TorchNode& n) {
     if (count > torch_limits::kMadeElements) n.unsupported(fmt::format("a result of shape {}", shape_text(size)));
     if (size[d] > 0) last += (size[d] - 1) * stride[d];
   }
-  if (count > 0 && (offset < 0 || last >= held)) n.invalid(fmt::format("sizes {} and strides {} leave the {} elements", shape_text(size), shape_text(stride), held));
+  if (count > 0 && (offset < 0 || last >= held))
+    n.invalid(fmt::format("sizes {} and strides {} leave the {} elements", shape_text(size), shape_text(stride), held));
   HostArray table = HostArray::make(kInt64, size);
   for (int64_t i = 0; i < count; ++i) {
     int64_t rest = i, at = offset;
@@ -324,6 +340,9 @@ constexpr AtenOp kAtenView[] = {
     {"aten._reshape_alias", view},
     {"aten._unsafe_view", view},
     {"aten.as_strided", as_strided},
+    {"aten.atleast_1d", at_least<1>},
+    {"aten.atleast_2d", at_least<2>},
+    {"aten.atleast_3d", at_least<3>},
     {"aten.broadcast_to", expand},
     {"aten.chunk", chunk},
     {"aten.contiguous", contiguous},

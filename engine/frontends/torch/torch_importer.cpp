@@ -56,7 +56,8 @@ graph::Graph TorchImporter::run() {
 }
 
 void TorchImporter::count_unknown(const Json& graph, std::map<std::string, int>& counts, int depth) const {
-  if (depth > torch_limits::kNesting) refuse(ErrorCode::resource_limit, fmt::format("Expected graphs nested at most {} deep, found deeper ones", torch_limits::kNesting));
+  if (depth > torch_limits::kNesting)
+    refuse(ErrorCode::resource_limit, fmt::format("Expected graphs nested at most {} deep, found deeper ones", torch_limits::kNesting));
   for (const Json& node : field(graph, "nodes", "the graph")) {
     const std::string name = plain_name(text_of(field(node, "target", "a node"), "a node's function"));
     if (!find_aten_op(name)) ++counts[name];
@@ -73,7 +74,8 @@ void TorchImporter::refuse_unknown(const Json& graph) const {
   std::string all;
   for (const auto& [name, count] : counts)
     all += fmt::format("{}'{}'{}", all.empty() ? "" : ", ", shown(name), count > 1 ? fmt::format(" ({} times)", count) : "");
-  refuse(ErrorCode::unsupported, fmt::format("{} {} not supported", counts.size() == 1 ? "Function" : "Functions", all + (counts.size() == 1 ? " is" : " are")));
+  refuse(ErrorCode::unsupported,
+         fmt::format("{} {} not supported", counts.size() == 1 ? "Function" : "Functions", all + (counts.size() == 1 ? " is" : " are")));
 }
 
 // ---- Sizes
@@ -82,7 +84,8 @@ int64_t TorchImporter::size_now(const SymbolicSize& s, const std::string& where)
   if (s.expression.empty()) return s.number;
   auto v = evaluate_size(s.expression, symbols_);
   if (!v) refuse(v.error().code, v.error().message, where);
-  if (!(*v >= 0 && *v <= 1e15) || *v != std::floor(*v)) refuse(ErrorCode::invalid_argument, fmt::format("Expected a whole size of at least 0, found {}", *v), where);
+  if (!(*v >= 0 && *v <= 1e15) || *v != std::floor(*v))
+    refuse(ErrorCode::invalid_argument, fmt::format("Expected a whole size of at least 0, found {}", *v), where);
   return static_cast<int64_t>(*v);
 }
 
@@ -110,7 +113,8 @@ void TorchImporter::bind_symbols(const std::vector<std::string>& inputs) {
       // Most often the size is the symbol itself.
       const auto solved = symbol_for(m.sizes[d].expression, *symbol, wanted);
       if (!solved)
-        refuse(ErrorCode::invalid_argument, fmt::format("Input '{}' cannot have the extent {} in dimension {}: it is {}", shown(input), wanted, d, shown(m.sizes[d].expression)));
+        refuse(ErrorCode::invalid_argument,
+               fmt::format("Input '{}' cannot have the extent {} in dimension {}: it is {}", shown(input), wanted, d, shown(m.sizes[d].expression)));
       symbols_[*symbol] = *solved;
     }
   }
@@ -123,7 +127,8 @@ void TorchImporter::bind_symbols(const std::vector<std::string>& inputs) {
     const Json *low = optional_field(range, "min_val"), *high = optional_field(range, "max_val");
     if ((low && low->is_number_integer() && it->second < least_size(low->get<int64_t>())) ||
         (high && high->is_number_integer() && it->second > high->get<int64_t>()))
-      refuse(ErrorCode::invalid_argument, fmt::format("Expected a size '{}' from {} to {}, found {}", shown(name), low ? low->dump() : "0", high ? high->dump() : "any", it->second));
+      refuse(ErrorCode::invalid_argument,
+             fmt::format("Expected a size '{}' from {} to {}, found {}", shown(name), low ? low->dump() : "0", high ? high->dump() : "any", it->second));
   }
 }
 
@@ -245,7 +250,8 @@ void TorchImporter::write(int index, int value) {
 
 const TorchValue* TorchImporter::find(const std::string& name) const {
   if (const auto it = names_.find(name); it != names_.end()) return &it->second;
-  if (const auto it = absent_.find(name); it != absent_.end()) refuse(ErrorCode::unsupported, fmt::format("Result '{}' is not supported", shown(name)), it->second);
+  if (const auto it = absent_.find(name); it != absent_.end())
+    refuse(ErrorCode::unsupported, fmt::format("Result '{}' is not supported", shown(name)), it->second);
   return nullptr;
 }
 
@@ -285,7 +291,8 @@ void TorchImporter::add_inputs() {
     const auto [type, value] = union_of(field(*body, "arg", "an input's description"), "an input");
     if (type == "as_none") continue;
     if (type != "as_tensor") {
-      refuse(ErrorCode::unsupported, fmt::format("Expected tensors as inputs, found one of kind '{}'; export the model with a fixed value in its place", shown(type)));
+      refuse(ErrorCode::unsupported,
+             fmt::format("Expected tensors as inputs, found one of kind '{}'; export the model with a fixed value in its place", shown(type)));
     }
     const std::string name = text_of(field(*value, "name", "an input"), "an input"), where = fmt::format("input '{}'", shown(name));
     if (const auto fixed = options_.constants.find(name); fixed != options_.constants.end()) {
@@ -301,7 +308,8 @@ void TorchImporter::add_inputs() {
     for (const SymbolicSize& s : m.sizes) {
       t.shape.push_back(size_now(s, where));
       count *= t.shape.back();
-      if (count > torch_limits::kTensorBytes) refuse(ErrorCode::resource_limit, fmt::format("Expected at most 2^36 elements, found shape {}", shape_text(t.shape)), where);
+      if (count > torch_limits::kTensorBytes)
+        refuse(ErrorCode::resource_limit, fmt::format("Expected at most 2^36 elements, found shape {}", shape_text(t.shape)), where);
     }
     const int input = builder_.builder().input(name, t);
     names_[name] = {.tensor = reference(t.num_elements() == 0 ? builder_.constant(name + ".empty", HostArray::make(t.dtype, t.shape)) : input)};
@@ -319,8 +327,8 @@ void TorchImporter::add_nodes(const Json& nodes) {
 
 void TorchImporter::add_node(const Json& node) {
   const std::string target = text_of(field(node, "target", "a node"), "a node's function"), plain = plain_name(target);
-  bool writes = false;
-  const AtenOp* op = find_aten_op(plain, &writes);
+  AtenForm form = AtenForm::plain;
+  const AtenOp* op = find_aten_op(plain, &form);
   if (!op) refuse(ErrorCode::unsupported, fmt::format("Function '{}' is not supported", shown(plain)));
   const size_t before = builder_.builder().graph().nodes.size();
   const Json& outputs = field(node, "outputs", "a node");
@@ -329,7 +337,23 @@ void TorchImporter::add_node(const Json& node) {
   if (const Json* metadata = optional_field(node, "metadata")) builder_.builder().set_origin(origin_of(*metadata));
   TorchNode n(*this, node, target, name);
   TorchResults results = op->convert(n);
-  if (writes) {
+  const auto shown_by = [&](const TorchResult& r) {
+    int v = read(r.of);
+    for (const ViewStep& step : r.steps) v = apply(step, v, name);
+    return v;
+  };
+  if (form == AtenForm::copies) {
+    for (TorchResult& r : results)
+      if (r.of >= 0) r = {.value = shown_by(r)};
+  } else if (form == AtenForm::writes && results.at(0).of >= 0) {
+    // `unsqueeze_`: the tensor itself shows what the view of it would, under all its names.
+    const TorchResult& r = results[0];
+    const int v = shown_by(r);
+    Reference& self = references_[static_cast<size_t>(r.of)];
+    self.steps.insert(self.steps.end(), r.steps.begin(), r.steps.end());
+    self.value = v;
+    results = {{.of = r.of}};
+  } else if (form == AtenForm::writes) {
     const int self = n.reference(n.has("self") ? "self" : "input");
     const graph::TensorType type = n.type(read(self));
     write(self, n.broadcast(n.cast(results.at(0).value, type.dtype), type.shape));
@@ -375,15 +399,18 @@ void TorchImporter::bind_one(const std::string& name, const TorchResult& result)
   if (agrees) return;
   std::string sizes;
   for (const SymbolicSize& s : m.sizes) sizes += (sizes.empty() ? "" : ", ") + (s.expression.empty() ? std::to_string(s.number) : shown(s.expression));
-  refuse(ErrorCode::unsupported, fmt::format("Expected the result {}[{}] that the program describes, found {}", m.dtype.name(), sizes, found.text()), shown(name));
+  refuse(ErrorCode::unsupported, fmt::format("Expected the result {}[{}] that the program describes, found {}", m.dtype.name(), sizes, found.text()),
+         shown(name));
 }
 
 void TorchImporter::bind(const Json& outputs, const TorchResults& results, const std::string& where) {
   size_t next = 0;
   const auto take = [&](const std::string& name) {
     const bool computed = next < results.size() && (results[next].value >= 0 || results[next].of >= 0 || results[next].number);
-    if (computed) bind_one(name, results[next]);
-    else absent_[name] = where;  // programs name results that nothing reads
+    if (computed)
+      bind_one(name, results[next]);
+    else
+      absent_[name] = where;  // programs name results that nothing reads
     ++next;
   };
   try {
@@ -403,8 +430,10 @@ void TorchImporter::bind(const Json& outputs, const TorchResults& results, const
       } else if (kind == "as_optional_tensors") {
         for (const Json& t : *value) {
           const auto [type, inner] = union_of(t, "a result");
-          if (type == "as_tensor") take(text_of(field(*inner, "name", "a result"), "a result"));
-          else ++next;
+          if (type == "as_tensor")
+            take(text_of(field(*inner, "name", "a result"), "a result"));
+          else
+            ++next;
         }
       } else if (kind == "as_sym_int" || kind == "as_sym_float" || kind == "as_sym_bool") {
         if (const Json* name = optional_field(*value, "as_name")) take(text_of(*name, "a result"));
@@ -419,7 +448,8 @@ void TorchImporter::bind(const Json& outputs, const TorchResults& results, const
 }
 
 std::vector<TorchResult> TorchImporter::inline_graph(const Json& graph, const std::vector<TorchValue>& inputs) {
-  if (depth_ >= torch_limits::kNesting) refuse(ErrorCode::resource_limit, fmt::format("Expected graphs nested at most {} deep, found deeper ones", torch_limits::kNesting));
+  if (depth_ >= torch_limits::kNesting)
+    refuse(ErrorCode::resource_limit, fmt::format("Expected graphs nested at most {} deep, found deeper ones", torch_limits::kNesting));
   const auto names = std::exchange(names_, {});
   const Json* tensors = std::exchange(tensors_, &field(graph, "tensor_values", "a graph"));
   ++depth_;

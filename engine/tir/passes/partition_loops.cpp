@@ -6,6 +6,7 @@
 
 #include "engine/arith/analyzer.h"
 #include "engine/ir/conjuncts.h"
+#include "engine/ir/equal.h"
 #include "engine/tir/clone.h"
 #include "engine/tir/conditions.h"
 #include "engine/tir/visit.h"
@@ -28,15 +29,28 @@ class Partitioner {
           s, [&](const Stmt& c) { return stmt(c); }, [](const Expr& e) { return e; });
     const auto mn = ir::as_int(n->min), extent = ir::as_int(n->extent);
     if (!mn || !extent || n->for_kind == ForKind::vectorized || is_unrolled(n->for_kind) || n->for_kind == ForKind::vthread) return rebuild(s, *n);
-    const auto [lo, hi] = guard_free_range(*n, *mn, *mn + *extent);
-    if (lo >= hi || (lo == *mn && hi == *mn + *extent)) return rebuild(s, *n);
-    const int size = count_statements(n->body);
-    if (size * 2 > budget_) return rebuild(s, *n);
-    budget_ -= size * 2;
-    return is_concurrent(n->for_kind) ? two_versions(*n, lo, hi) : cut(*n, *mn, lo, hi, *mn + *extent);
+    const Range all{*mn, *mn + *extent}, inside = guard_free_range(n->body, n->var.get(), all);
+    if (!inside.parts(all)) return is_concurrent(n->for_kind) ? by_digits(s, *n) : rebuild(s, *n);
+    if (!afford(n->body)) return rebuild(s, *n);
+    if (!is_concurrent(n->for_kind)) return cut(*n, all, inside);
+    return make_for(n->var, n->min, n->extent, n->for_kind, two_versions(n->body, n->var, ir::to_expr(n->var), all, inside, n->origin), n->origin);
   }
 
  private:
+  /// Values of a variable from begin up to, not including, end.
+  struct Range {
+    int64_t begin, end;
+    bool parts(const Range& all) const { return begin < end && (all.begin < begin || end < all.end); }
+  };
+
+  /// Whether two copies of the body fit the limit; counts them if so.
+  bool afford(const Stmt& body) {
+    const int size = count_statements(body) * 2;
+    if (size > budget_) return false;
+    budget_ -= size;
+    return true;
+  }
+
   Stmt rebuild(const Stmt& s, const ForNode& n) {
     bind_loop(analyzer_, n);
     const Stmt body = stmt(n.body);
@@ -51,26 +65,65 @@ class Partitioner {
     return is_nop(body) ? body : make_for(v, ir::index(begin), ir::index(end - begin), n.for_kind, stmt(body), n.origin);
   }
 
-  Stmt cut(const ForNode& n, int64_t begin, int64_t lo, int64_t hi, int64_t end) {
+  Stmt cut(const ForNode& n, const Range& all, const Range& inside) {
     std::vector<Stmt> parts;
-    if (begin < lo) parts.push_back(piece(n, begin, lo));
-    parts.push_back(piece(n, lo, hi));
-    if (hi < end) parts.push_back(piece(n, hi, end));
+    if (all.begin < inside.begin) parts.push_back(piece(n, all.begin, inside.begin));
+    parts.push_back(piece(n, inside.begin, inside.end));
+    if (inside.end < all.end) parts.push_back(piece(n, inside.end, all.end));
     return seq(std::move(parts));
   }
 
-  Stmt two_versions(const ForNode& n, int64_t lo, int64_t hi) {
-    const Expr v = ir::to_expr(n.var);
-    const int64_t begin = *ir::as_int(n.min), end = begin + *ir::as_int(n.extent);
+  /// The body for the values of v inside, where its guards hold, and for the others; `value` is what the finished code tests.
+  Stmt two_versions(const Stmt& body, const Var& v, const Expr& value, const Range& all, const Range& inside, const Origin& origin) {
     // One turn is left: guards over lanes, which no bounds decide, are constants there.
-    const int64_t first = lo == begin ? hi : begin, last = hi == end ? lo - 1 : end - 1;
-    analyzer_.bind(n.var.get(), {first, last});
-    const Stmt slow = stmt(drop_guards(clone_with(n.body, first == last ? ir::VarMap{{n.var.get(), ir::index(first)}} : ir::VarMap{})));
-    analyzer_.bind(n.var.get(), {lo, hi - 1});
-    const Stmt fast = stmt(drop_guards(n.body));
-    const Expr below = v < ir::index(hi), above = ir::index(lo) <= v;
-    const Expr inside = lo == begin ? below : hi == end ? above : above && below;
-    return make_for(n.var, n.min, n.extent, n.for_kind, if_then(inside, fast, slow, n.origin), n.origin);
+    const int64_t first = inside.begin == all.begin ? inside.end : all.begin, last = inside.end == all.end ? inside.begin - 1 : all.end - 1;
+    analyzer_.bind(v.get(), {first, last});
+    const Stmt slow = stmt(drop_guards(clone_with(body, first == last ? ir::VarMap{{v.get(), ir::index(first)}} : ir::VarMap{})));
+    analyzer_.bind(v.get(), {inside.begin, inside.end - 1});
+    const Stmt fast = stmt(drop_guards(body));
+    const Expr below = value < ir::index(inside.end), above = ir::index(inside.begin) <= value;
+    return if_then(inside.begin == all.begin ? below : inside.end == all.end ? above : above && below, fast, slow, origin);
+  }
+
+  /// Loops that were fused leave what was their variable as a digit of one, such as `i % n`: two versions of the body by the first digit that parts its guards.
+  Stmt by_digits(const Stmt& s, const ForNode& n) {
+    bind_loop(analyzer_, n);
+    std::vector<Expr> digits;
+    visit_guards(n.body, [&](const Expr& cond) { collect_digits(cond, n.var, digits); });
+    for (const Expr& digit : digits) {
+      const arith::Bounds values = analyzer_.bounds(digit);
+      const Range all{values.lo, values.hi + 1};
+      const Var v = ir::make_var("digit");
+      analyzer_.bind(v.get(), values);
+      const Stmt body = replace(n.body, digit, ir::to_expr(v));
+      const Range inside = guard_free_range(body, v.get(), all);
+      if (!inside.parts(all) || !afford(n.body)) continue;
+      return make_for(n.var, n.min, n.extent, n.for_kind, substitute(two_versions(body, v, digit, all, inside, n.origin), {{v.get(), digit}}), n.origin);
+    }
+    return rebuild(s, n);
+  }
+
+  /// Adds the quotients and remainders of v by constants that stand in e.
+  static void collect_digits(const Expr& e, const Var& v, std::vector<Expr>& digits) {
+    const auto* b = ir::as<ir::BinaryNode>(e);
+    if (b && (b->op == ir::BinaryOp::floor_mod || b->op == ir::BinaryOp::floor_div) && ir::as_int(b->b)) {
+      const auto* inner = ir::as<ir::BinaryNode>(b->a);
+      const Expr& of = b->op == ir::BinaryOp::floor_mod && inner && inner->op == ir::BinaryOp::floor_div && ir::as_int(inner->b) ? inner->a : b->a;
+      if (of.get() == v.get()) {
+        if (std::ranges::none_of(digits, [&](const Expr& d) { return structural_equal(d, e); })) digits.push_back(e);
+        return;
+      }
+    }
+    ir::for_each_child(e, [&](const Expr& c) { collect_digits(c, v, digits); });
+  }
+
+  static Expr replace(const Expr& e, const Expr& from, const Expr& to) {
+    if (structural_equal(e, from)) return to;
+    return ir::map_children(e, [&](const Expr& c) { return replace(c, from, to); });
+  }
+  static Stmt replace(const Stmt& s, const Expr& from, const Expr& to) {
+    return map_children(
+        s, [&](const Stmt& c) { return replace(c, from, to); }, [&](const Expr& e) { return replace(e, from, to); });
   }
 
   /// Removes guards that always or never hold under the ranges bound now.
@@ -85,23 +138,23 @@ class Partitioner {
     return loop && is_nop(loop->body) ? nop() : out;
   }
 
-  /// The values of the loop variable, within [begin, end), for which every guard that can be decided holds in all inner iterations.
-  std::pair<int64_t, int64_t> guard_free_range(const ForNode& loop, int64_t begin, int64_t end) {
-    int64_t lo = begin, hi = end;
-    visit_guards(loop.body, [&](const Expr& cond) {
-      if (!ir::uses_var(cond, loop.var.get())) return;
+  /// The values of v, within `all`, for which every guard that can be decided holds in all inner iterations.
+  Range guard_free_range(const Stmt& body, const ir::VarNode* v, const Range& all) {
+    auto [lo, hi] = all;
+    visit_guards(body, [&](const Expr& cond) {
+      if (!ir::uses_var(cond, v)) return;
       auto condition = non_positive(cond, analyzer_);
       if (!condition) return;
       arith::Linear& rest = *condition;
       int64_t coeff = 0;
       for (const auto& t : rest.terms) {
-        if (t.atom.get() == loop.var.get())
+        if (t.atom.get() == v)
           coeff = t.coeff;
-        else if (ir::uses_var(t.atom, loop.var.get()))
-          return;  // under a division: not affine in the loop
+        else if (ir::uses_var(t.atom, v))
+          return;  // under a division: not affine in v
       }
       if (coeff == 0) return;
-      rest.add_term(ir::to_expr(loop.var), -coeff);
+      std::erase_if(rest.terms, [&](const auto& t) { return t.atom.get() == v; });
       const int64_t worst = analyzer_.bounds(rest).hi;
       if (worst == arith::Bounds::kPosInf) return;
       int64_t new_lo = lo, new_hi = hi;
