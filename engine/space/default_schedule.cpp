@@ -33,7 +33,7 @@ bool fetched_singly(const te::Dag& dag, int i) {
 /// Whether a stage disappears into its reader.
 bool inlines(const te::Dag& dag, int i) {
   const te::Op& op = dag.ops[static_cast<size_t>(i)];
-  if (op.is_placeholder() || op.reducer != te::Reducer::none) return false;
+  if (op.is_placeholder() || op.reducer != te::Reducer::none || op.tag == rules::kRunning) return false;
   if (std::find(dag.outputs.begin(), dag.outputs.end(), i) != dag.outputs.end()) return false;
   const std::vector<int> readers = dag.consumers(i);
   if (fetched_singly(dag, i)) return true;
@@ -121,6 +121,7 @@ Expected<schedule::Schedule> schedule_for_cores(const te::DagPtr& dag, const Tar
     done = rules::schedule_lookups(b, target);
     if (b.outputs().size() == 1 && std::find(done.begin(), done.end(), b.at(b.outputs().front()).op.output.get()) != done.end()) return std::move(b).finish();
   }
+  if (used == Rules::all && b.ok() && rules::schedule_running(b, target)) return std::move(b).finish();
   if (used == Rules::all && b.ok() && rules::schedule_blocks(b, target, how)) return std::move(b).finish();
   if (used != Rules::without_tiles && b.ok() && rules::schedule_rows(b, target, how, done)) return std::move(b).finish();
   for (int i = 0; b.ok() && i < b.num_stages(); ++i) {

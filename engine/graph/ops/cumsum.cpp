@@ -27,8 +27,35 @@ struct Running {
   Expr nothing(const te::Tensor& x) const { return ir::constant(x.dtype(), reducer == te::Reducer::sum ? 0 : 1); }
   Expr both(const Expr& x, const Expr& y) const { return reducer == te::Reducer::sum ? x + y : x * y; }
 
-  /// All up to each position; `reverse`: from the end. Long ones in blocks: what runs up within each, and what all blocks before it have together, which runs up
-  /// over the blocks' totals in the same way.
+  /// Along rows of neighbours: what runs up within each block is written as one chain, whose beginnings are shared where a block's rows are written out one
+  /// after the other; a block's total is a reduction. `exclusive`: without the element itself.
+  te::Tensor over_rows(const std::string& name, const te::Tensor& x, bool reverse, bool exclusive) const {
+    const int64_t extent = x.shape()[axis], terms = std::min(kRunningBlock, extent);
+    const auto place = [&](const Expr& at) { return reverse ? ir::index(extent - 1) - at : at; };
+    // Adding it changes nothing, the sign of a zero included: the chain's end drops out where it is known.
+    const Expr none = reducer == te::Reducer::sum && x.dtype().is_float() ? ir::constant(x.dtype(), -0.0) : nothing(x);
+    std::optional<te::Tensor> before;
+    if (extent > kRunningBlock) {
+      Dims blocks = x.shape();
+      blocks[axis] = (extent - 1) / kRunningBlock;  // the last one's is not asked for
+      const te::Tensor totals = b.reduce("totals", blocks, {kRunningBlock}, reducer,
+                                         [&](const Indices& s, const Indices& r) { return x.at(moved(s, axis, place(s[axis] * kRunningBlock + r[0]))); });
+      before = over_rows("before", totals, false, false);
+    }
+    const auto body = [&](const Indices& s) {
+      const Expr at = place(s[axis]), within = ir::floor_mod(at, ir::index(kRunningBlock));
+      const auto term = [&](int64_t k) { return x.at(moved(s, axis, place(at - within + k))); };
+      Expr sum = exclusive ? ir::select(ir::index(1) <= within, term(0), nothing(x)) : term(0);
+      for (int64_t k = 1; k < terms; ++k) sum = both(sum, ir::select(ir::index(exclusive ? k + 1 : k) <= within, term(k), none));
+      if (!before) return sum;
+      const Expr own = ir::floor_div(at, ir::index(kRunningBlock));
+      return both(sum, ir::select(ir::index(1) <= own, before->at(moved(s, axis, own - 1)), none));
+    };
+    return b.compute(name, x.shape(), body, "running", {{"axis", {static_cast<int64_t>(axis)}}, {"block", {kRunningBlock}}});
+  }
+
+  /// All up to each position; `reverse`: from the end. Long ones in blocks: what runs up within each, and what all blocks before it have together, which runs
+  /// up over the blocks' totals in the same way.
   te::Tensor over(const std::string& name, const te::Tensor& x, bool reverse) const {
     const int64_t extent = x.shape()[axis], block = kRunningBlock;
     const auto place = [&](const Expr& at) { return reverse ? ir::index(extent - 1) - at : at; };  // counted from where it begins, and back
@@ -39,7 +66,8 @@ struct Running {
       within = b.compute(2 * apart < extent || extent > block ? "within" : name, x.shape(), [&](const Indices& s) {
         const Expr &i = s[axis], before = reverse ? i + apart : i - apart;
         const Expr inside = reverse ? before < ir::index(extent) : ir::index(apart) <= i;
-        return both(from.at(s), ir::select(inside && ir::index(apart) <= ir::floor_mod(place(i), ir::index(block)), from.at(moved(s, axis, before)), nothing(x)));
+        return both(from.at(s),
+                    ir::select(inside && ir::index(apart) <= ir::floor_mod(place(i), ir::index(block)), from.at(moved(s, axis, before)), nothing(x)));
       });
     }
     if (extent <= block) return within;
@@ -59,9 +87,11 @@ Tensors running_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
   TW_TRY(const int64_t axis, resolve_axis(c, c.node->attrs.integer("axis", 0), x.rank()));
   const Running running{b, kReducer, static_cast<size_t>(axis)};
-  const bool reverse = c.node->attrs.integer("reverse", 0) != 0;
+  const bool reverse = c.node->attrs.integer("reverse", 0) != 0, exclusive = c.node->attrs.integer("exclusive", 0) != 0;
+  const bool rows = std::any_of(x.shape().begin() + axis + 1, x.shape().end(), [](int64_t extent) { return extent > 1; });
+  if (rows) return std::vector{running.over_rows(c.node->op, x, reverse, exclusive)};
   const te::Tensor all = running.over(c.node->op, x, reverse);
-  if (c.node->attrs.integer("exclusive", 0) == 0) return std::vector{all};
+  if (!exclusive) return std::vector{all};
   return std::vector{b.compute("exclusive", x.shape(), [&](const Indices& s) {
     const Expr& i = s[static_cast<size_t>(axis)];
     const Expr some = reverse ? i < ir::index(x.shape()[static_cast<size_t>(axis)] - 1) : ir::index(1) <= i;

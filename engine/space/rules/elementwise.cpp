@@ -410,24 +410,32 @@ int schedule_elementwise(Builder& b, int stage, const Target& target) {
   outer.erase(outer.begin() + static_cast<std::ptrdiff_t>(first), outer.end());
 
   const int64_t unbroken = length == axes[first].extent ? unbroken_run(body, axes, axes[first]) : length;
+  std::optional<ir::Var> runs;
+  if (unbroken < length && unbroken >= lanes && lanes > 1) {
+    const auto parts = b.split(stage, run, {unbroken});
+    runs = parts[0], run = parts[1];
+    rows *= length / unbroken, length = unbroken;
+  }
   const int64_t v = within_runs(vector_length(4 * unbroken >= lanes ? unbroken : length, lanes), unbroken, length, lanes), vectors = (length + v - 1) / v,
                 pieces = pieces_for(target);
   if (rows >= pieces || vectors == 1) {
-    std::vector<ir::Var> order = in_input_order(body, axes, outer);
-    outer = order;
+    outer = in_input_order(body, axes, outer);
+    const std::optional<ir::Var> row = outer.empty() ? std::nullopt : std::optional(outer.back());
+    if (runs) outer.push_back(*runs);
+    std::vector<ir::Var> order = outer;
     if (v > 1) {
-      const bool within = v < unbroken && unbroken < length && unbroken % v == 0;
-      const auto parts = b.split(stage, run, within ? std::vector{unbroken / v, v} : std::vector{v});
+      const auto parts = b.split(stage, run, {v});
       b.vectorize(stage, parts.back());
       order.insert(order.end(), parts.begin(), parts.end());
     } else {
       order.push_back(run);
     }
     b.reorder(stage, order);
-    if (!outer.empty()) compute_rows(b, stage, body, axes, outer.back(), target);
+    if (row) compute_rows(b, stage, body, axes, *row, target);
     parallelize(b, stage, first_loops(b, stage, outer, pieces), work);
     return stage;
   }
+  if (runs) outer.push_back(*runs);
   // Few rows: each is cut into blocks of whole vectors.
   const int64_t most = std::max<int64_t>(1, vectors * rows / pieces);
   int64_t block = divisor_up_to(vectors, most);

@@ -77,6 +77,12 @@ std::vector<const ir::BufferNode*> schedule_scatters(schedule::Builder& b, const
 /// Returns the arrays of the stages that are scheduled.
 std::vector<const ir::BufferNode*> schedule_lookups(schedule::Builder& b, const Target& target);
 
+/// The tag of what runs up along an axis over rows of neighbours, block after block; attributes axis, block.
+inline constexpr const char* kRunning = "running";
+/// A kernel whose result is such a one and whose other stages are its blocks' totals: a few columns at a time, so that they are read again from a cache; a block's
+/// rows are written out, so that each adds one term to the row before. False, with nothing changed, for others.
+bool schedule_running(schedule::Builder& b, const Target& target);
+
 /// A reduction, and what is computed from its results one by one, with operands in blocks of one length along one axis, and so the output, or its last axis
 /// is that one: pools of images in blocks of channels, and their means. The vectors are the blocks. False, with nothing changed, for others.
 bool schedule_blocks(schedule::Builder& b, const Target& target, const Choices& how);

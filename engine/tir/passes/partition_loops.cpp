@@ -169,16 +169,30 @@ class Partitioner {
     return {lo, hi};
   }
 
-  /// Calls f on every conjunct of every condition below s (of branches, and of selects such as padding), with the ranges of the loops around it bound.
+  /// Calls f on every conjunct of every condition below s (of branches, of selects such as padding, and of limits that vectors are kept between), with the
+  /// ranges of the loops around it bound.
   void visit_guards(const Stmt& s, const std::function<void(const Expr&)>& f) {
+    std::vector<Var> lanes;
     walk(s, [&](const Stmt& x) {
-      if (const auto* n = as<ForNode>(x)) bind_loop(analyzer_, *n);
+      if (const auto* n = as<ForNode>(x)) {
+        bind_loop(analyzer_, *n);
+        if (n->for_kind == ForKind::vectorized) lanes.push_back(n->var);
+      }
       if (const auto* n = as<IfNode>(x)) visit_conjuncts(n->cond, f);
       if (const auto* n = as<StoreNode>(x))
         ir::walk(n->value, [&](const Expr& e) {
           if (const auto* sel = ir::as<ir::SelectNode>(e)) visit_conjuncts(sel->cond, f);
+          visit_limit(e, lanes, f);
         });
     });
+  }
+  /// A place that is kept between limits, as padding repeats the edge: that it lies between them, where lanes differ in it. Of a scalar the test is cheap.
+  static void visit_limit(const Expr& e, const std::vector<Var>& lanes, const std::function<void(const Expr&)>& f) {
+    const auto* n = ir::as<ir::BinaryNode>(e);
+    if (!n || (n->op != ir::BinaryOp::min && n->op != ir::BinaryOp::max) || n->dtype != ir::kIndex || !ir::as_int(n->b)) return;
+    const auto* inner = ir::as<ir::BinaryNode>(n->a);
+    const Expr& place = inner && (inner->op == ir::BinaryOp::min || inner->op == ir::BinaryOp::max) && ir::as_int(inner->b) ? inner->a : n->a;
+    if (std::ranges::any_of(lanes, [&](const Var& v) { return ir::uses_var(place, v.get()); })) f(n->op == ir::BinaryOp::min ? place <= n->b : n->b <= place);
   }
 
   arith::Analyzer analyzer_;

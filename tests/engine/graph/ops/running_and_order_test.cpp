@@ -101,6 +101,7 @@ class RunningAndOrderTest : public QObject {
     QTest::newRow("blocks of blocks, ragged") << QList<int>{1, 1003} << 1;
     QTest::newRow("first axis") << QList<int>{47, 3} << 0;
     QTest::newRow("middle axis") << QList<int>{2, 100, 3} << 1;
+    QTest::newRow("rows in blocks of blocks, ragged") << QList<int>{1, 303, 3, 1} << 1;
   }
   void running() {
     QFETCH(QList<int>, shape);
