@@ -55,29 +55,39 @@ struct Running {
   }
 
   /// All up to each position; `reverse`: from the end. Long ones in blocks: what runs up within each, and what all blocks before it have together, which runs
-  /// up over the blocks' totals in the same way.
+  /// up over the blocks' totals in the same way. Blocks are counted from the first element in either case, as vectors are.
   te::Tensor over(const std::string& name, const te::Tensor& x, bool reverse) const {
     const int64_t extent = x.shape()[axis], block = kRunningBlock;
-    const auto place = [&](const Expr& at) { return reverse ? ir::index(extent - 1) - at : at; };  // counted from where it begins, and back
     if (extent == 1) return b.compute(name, x.shape(), [&](const Indices& s) { return x.at(s); });
     te::Tensor within = x;
     for (int64_t apart = 1; apart < std::min(block, extent); apart *= 2) {
       const te::Tensor from = within;
       within = b.compute(2 * apart < extent || extent > block ? "within" : name, x.shape(), [&](const Indices& s) {
-        const Expr &i = s[axis], before = reverse ? i + apart : i - apart;
-        const Expr inside = reverse ? before < ir::index(extent) : ir::index(apart) <= i;
-        return both(from.at(s),
-                    ir::select(inside && ir::index(apart) <= ir::floor_mod(place(i), ir::index(block)), from.at(moved(s, axis, before)), nothing(x)));
+        const Expr &i = s[axis], place = ir::floor_mod(i, ir::index(block)), before = reverse ? i + apart : i - apart;
+        const Expr inside = reverse ? before < ir::index(extent) && place < ir::index(block - apart) : ir::index(apart) <= place;
+        return both(from.at(s), ir::select(inside, from.at(moved(s, axis, before)), nothing(x)));
       });
     }
     if (extent <= block) return within;
+    // The total of the block that nothing comes behind is not asked for.
+    const int64_t others = (extent - 1) / block;
     Dims blocks = x.shape();
-    blocks[axis] = (extent - 1) / block;  // the last one's is not asked for
-    const te::Tensor totals = b.compute("totals", blocks, [&](const Indices& s) { return within.at(moved(s, axis, place(s[axis] * block + (block - 1)))); });
-    const te::Tensor before = over("before", totals, false);
+    blocks[axis] = others;
+    const te::Tensor totals = b.compute(
+        "totals", blocks, [&](const Indices& s) { return within.at(moved(s, axis, reverse ? (s[axis] + 1) * block : s[axis] * block + (block - 1))); });
+    const te::Tensor before = over("before", totals, reverse);
     return b.compute(name, x.shape(), [&](const Indices& s) {
-      const Expr own = ir::floor_div(place(s[axis]), ir::index(block));
-      return both(within.at(s), ir::select(ir::index(1) <= own, before.at(moved(s, axis, own - 1)), nothing(x)));
+      const Expr own = ir::floor_div(s[axis], ir::index(block)), some = reverse ? own < ir::index(others) : ir::index(1) <= own;
+      return both(within.at(s), ir::select(some, before.at(moved(s, axis, reverse ? own : own - 1)), nothing(x)));
+    });
+  }
+
+  /// Every element one place on, so that what runs up to each position leaves out the element itself.
+  te::Tensor shifted(const te::Tensor& x, bool reverse) const {
+    return b.compute("shifted", x.shape(), [&](const Indices& s) {
+      const Expr& i = s[axis];
+      const Expr some = reverse ? i < ir::index(x.shape()[axis] - 1) : ir::index(1) <= i;
+      return ir::select(some, x.at(moved(s, axis, reverse ? i + int64_t{1} : i - int64_t{1})), nothing(x));
     });
   }
 };
@@ -90,13 +100,7 @@ Tensors running_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const bool reverse = c.node->attrs.integer("reverse", 0) != 0, exclusive = c.node->attrs.integer("exclusive", 0) != 0;
   const bool rows = std::any_of(x.shape().begin() + axis + 1, x.shape().end(), [](int64_t extent) { return extent > 1; });
   if (rows) return std::vector{running.over_rows(c.node->op, x, reverse, exclusive)};
-  const te::Tensor all = running.over(c.node->op, x, reverse);
-  if (!exclusive) return std::vector{all};
-  return std::vector{b.compute("exclusive", x.shape(), [&](const Indices& s) {
-    const Expr& i = s[static_cast<size_t>(axis)];
-    const Expr some = reverse ? i < ir::index(x.shape()[static_cast<size_t>(axis)] - 1) : ir::index(1) <= i;
-    return ir::select(some, all.at(moved(s, running.axis, reverse ? i + int64_t{1} : i - int64_t{1})), running.nothing(x));
-  })};
+  return std::vector{running.over(c.node->op, exclusive ? running.shifted(x, reverse) : x, reverse)};
 }
 
 }  // namespace

@@ -331,25 +331,34 @@ void schedule_transpose(Builder& b, int stage, const ir::Expr& body, int across,
 }
 
 /// The run of neighbours along an axis, the last one that has some, that reads do not take apart: where places come from the axis divided by a number and what
-/// is left of it, that number. Vectors within such runs need no division for each element.
-int64_t unbroken_run(const ir::Expr& body, const std::vector<te::Axis>& axes, const te::Axis& last) {
-  int64_t run = last.extent;
+/// is left of it, that number. Vectors within such runs need no division for each element. Runs that do not begin with the axis are of use while several of them
+/// fill a vector of `lanes`: what lies in which is known there all the same.
+int64_t unbroken_run(const ir::Expr& body, const std::vector<te::Axis>& axes, const te::Axis& last, int64_t lanes) {
+  int64_t run = 0;
+  bool begins = true;
   for (const Read& r : reads_of(body, axes))
     ir::walk(r.address, [&](const ir::Expr& e) {
       const auto* n = ir::as<ir::BinaryNode>(e);
-      if (!n || (n->op != ir::BinaryOp::floor_div && n->op != ir::BinaryOp::floor_mod) || n->a.get() != last.var.get()) return;
-      if (const auto by = ir::as_int(n->b); by && *by > 1) run = std::gcd(run, *by);
+      if (!n || (n->op != ir::BinaryOp::floor_div && n->op != ir::BinaryOp::floor_mod)) return;
+      const auto* shifted = ir::as<ir::BinaryNode>(n->a);
+      const bool behind = shifted && shifted->op == ir::BinaryOp::add && shifted->a.get() == last.var.get() && ir::as_int(shifted->b);
+      if (n->a.get() != last.var.get() && !behind) return;
+      if (const auto by = ir::as_int(n->b); by && *by > 1) {
+        run = std::gcd(run, *by);
+        begins = begins && !behind;
+      }
     });
-  return run;
+  return run == 0 || run > last.extent || (!begins && run > lanes) ? last.extent : run;
 }
 
 /// A vector length of whole short runs rather than `v`, if such vectors fill a row and half a register: of each element it is known which run it lies in, as
 /// where images are made three times as wide.
 int64_t within_runs(int64_t v, int64_t run, int64_t length, int64_t lanes) {
   if (run <= 1 || run > lanes || v % run == 0) return v;
-  for (int64_t whole = lanes / run * run; 2 * whole >= lanes; whole -= run)
+  const int64_t most = lanes / run * run;
+  for (int64_t whole = most; 2 * whole >= lanes; whole -= run)
     if (length % whole == 0) return whole;
-  return v;
+  return length > most ? most : v;
 }
 
 /// The outer loops in the order in which the largest read walks through memory: it waits for what it reads, not for what is written.
@@ -409,12 +418,12 @@ int schedule_elementwise(Builder& b, int stage, const Target& target) {
   if (first + 1 < axes.size()) run = b.fuse(stage, std::vector<ir::Var>(outer.begin() + static_cast<std::ptrdiff_t>(first), outer.end()));
   outer.erase(outer.begin() + static_cast<std::ptrdiff_t>(first), outer.end());
 
-  const int64_t unbroken = length == axes[first].extent ? unbroken_run(body, axes, axes[first]) : length;
+  const int64_t unbroken = length == axes[first].extent ? unbroken_run(body, axes, axes[first], lanes) : length;
   std::optional<ir::Var> runs;
   if (unbroken < length && unbroken >= lanes && lanes > 1) {
     const auto parts = b.split(stage, run, {unbroken});
     runs = parts[0], run = parts[1];
-    rows *= length / unbroken, length = unbroken;
+    rows *= (length + unbroken - 1) / unbroken, length = unbroken;
   }
   const int64_t v = within_runs(vector_length(4 * unbroken >= lanes ? unbroken : length, lanes), unbroken, length, lanes), vectors = (length + v - 1) / v,
                 pieces = pieces_for(target);
