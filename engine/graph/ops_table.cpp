@@ -36,6 +36,7 @@ std::vector<OpDef> build() {
   append(ops::reshape());
   append(ops::transpose());
   append(ops::broadcast_to());
+  append(ops::columns_to_image());
   append(ops::concat());
   append(ops::slice());
   append(ops::pad());

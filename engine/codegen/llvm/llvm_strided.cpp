@@ -2,6 +2,7 @@
 #include <llvm/IR/Constants.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <numeric>
 
@@ -73,7 +74,7 @@ std::vector<bool> known_lanes(const Value* mask) {
 
 /// The rows of the block whose first column is this load. Where a select may leave lanes out, a row that lies outside of the array is of those (nothing), and
 /// there is no block if it is not known where a row lies.
-std::optional<std::vector<std::optional<FuncEmitter::Place>>> FuncEmitter::rows_of_block(const ir::LoadNode& first, bool guarded) {
+std::optional<std::vector<std::optional<FuncEmitter::Place>>> FuncEmitter::rows_of_block(const ir::LoadNode& first, int columns, bool guarded) {
   const Place p = place(first.buffer, first.indices);
   const int64_t stride = *ir::as_int(p.ramp->stride), elements = p.buffer->num_elements();
   std::vector<std::optional<Place>> rows;
@@ -82,7 +83,7 @@ std::optional<std::vector<std::optional<FuncEmitter::Place>>> FuncEmitter::rows_
     row.ramp->base = p.ramp->base + int64_t{k} * stride;
     rows.emplace_back(row);
     if (!guarded) continue;
-    const auto range = interval_of(ir::ramp(row.ramp->base, ir::index(1), first.dtype.lanes), ranges_);
+    const auto range = interval_of(ir::ramp(row.ramp->base, ir::index(1), columns), ranges_);
     if (range && (range->hi < 0 || range->lo >= elements))
       rows.back().reset();
     else if (!range || range->lo < 0 || range->hi >= elements)
@@ -92,7 +93,8 @@ std::optional<std::vector<std::optional<FuncEmitter::Place>>> FuncEmitter::rows_
 }
 
 /// Strided loads of one block of an array, as many as a vector has lanes and one element apart, are rows of the block read the other way: those rows are loaded
-/// as they lie and transposed in registers.
+/// as they lie and transposed in registers. Vectors of other lengths than powers of two are the beginnings of longer ones, as blocks of channels that are not
+/// full.
 void FuncEmitter::load_blocks(const std::vector<tir::Stmt>& run) {
   blocks_.clear();
   // Lanes are rows: under a mask that is known those that count are read whole, and no others.
@@ -104,7 +106,7 @@ void FuncEmitter::load_blocks(const std::vector<tir::Stmt>& run) {
     const auto& store = static_cast<const tir::StoreNode&>(*s);
     written.push_back(store.buffer.get());
     walk_loads(store.value, false, [&](const ir::LoadNode& l, bool guarded) {
-      if (l.dtype.lanes < 4 || l.dtype.lanes > kMaxBlock || (l.dtype.lanes & (l.dtype.lanes - 1)) != 0) return;
+      if (l.dtype.lanes < 4 || l.dtype.lanes > kMaxBlock) return;
       const auto ramp = as_ramp(flat_index(l.buffer, l.indices));
       const auto stride = ramp ? ir::as_int(ramp->stride) : std::nullopt;
       if (!stride || *stride < 2) return;
@@ -119,27 +121,32 @@ void FuncEmitter::load_blocks(const std::vector<tir::Stmt>& run) {
   for (auto& [key, group] : groups) {
     const ir::LoadNode& any = *group.at.begin()->second.front();
     if (std::find(written.begin(), written.end(), any.buffer.get()) != written.end()) continue;
-    const int lanes = any.dtype.lanes;
+    const int lanes = any.dtype.lanes, width = static_cast<int>(std::bit_ceil(static_cast<unsigned>(lanes)));
     for (auto it = group.at.begin(); it != group.at.end();) {
       // As many offsets in a row as the block has columns.
       auto last = it;
       int count = 1;
-      while (count < lanes && std::next(last) != group.at.end() && std::next(last)->first == last->first + 1) ++last, ++count;
-      auto rows =
-          count == lanes && (counts.empty() || static_cast<int>(counts.size()) == lanes) ? rows_of_block(*it->second.front(), group.guarded) : std::nullopt;
+      while (count < width && std::next(last) != group.at.end() && std::next(last)->first == last->first + 1) ++last, ++count;
+      auto rows = count == width && (counts.empty() || static_cast<int>(counts.size()) == lanes) ? rows_of_block(*it->second.front(), width, group.guarded)
+                                                                                                 : std::nullopt;
       if (rows) {
         for (size_t k = 0; k < counts.size(); ++k)
           if (!counts[k]) (*rows)[k].reset();
+        rows->resize(static_cast<size_t>(width));
         Value* const whole_mask = std::exchange(mask_, nullptr);
         std::vector<Value*> columns;
         for (const auto& row : *rows) {
           if (row) fetch_ahead(*row);
           columns.push_back(
-              row ? load_vector(*row, lanes)
-                  : llvm::Constant::getNullValue(llvm::FixedVectorType::get(memory_type(s_.context(), any.buffer->dtype), static_cast<unsigned>(lanes))));
+              row ? load_vector(*row, width)
+                  : llvm::Constant::getNullValue(llvm::FixedVectorType::get(memory_type(s_.context(), any.buffer->dtype), static_cast<unsigned>(width))));
         }
         mask_ = whole_mask;
         transpose(b_, columns);
+        std::vector<int> first(static_cast<size_t>(lanes));
+        std::iota(first.begin(), first.end(), 0);
+        for (Value*& column : columns)
+          if (lanes < width) column = b_.CreateShuffleVector(column, first);
         size_t column = 0;
         for (auto o = it; column < columns.size(); ++o, ++column)
           for (const ir::LoadNode* l : o->second) blocks_[l] = columns[column];

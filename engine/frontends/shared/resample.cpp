@@ -11,18 +11,20 @@ namespace {
 
 constexpr int64_t kMostTaps = 64;
 
-/// Position in the input that output position `o` stands for.
+/// Position in the input that output position `o` stands for, in the numbers of 32 bits that the scales of ONNX are and its runtimes compute in: which of two
+/// neighbours a position in their middle goes to depends on it.
 double source(const Emitter& n, const ResampleMode& m, const ResampleAxis& a, int64_t o) {
-  const auto p = static_cast<double>(o), in = static_cast<double>(a.in), out = static_cast<double>(a.out);
-  const double half = (p + 0.5) / a.scale - 0.5;
+  const auto p = static_cast<float>(o), in = static_cast<float>(a.in), out = static_cast<float>(a.out), scale = static_cast<float>(a.scale);
+  const auto start = static_cast<float>(a.start), end = static_cast<float>(a.end);
+  const float half = (p + 0.5F) / scale - 0.5F;
   if (m.coordinates == "half_pixel") return half;
-  if (m.coordinates == "half_pixel_symmetric") return in / 2 * (1 - out / (a.scale * in)) + half;
+  if (m.coordinates == "half_pixel_symmetric") return in / 2 * (1 - out / (scale * in)) + half;
   if (m.coordinates == "pytorch_half_pixel") return a.out > 1 ? half : 0;
-  if (m.coordinates == "align_corners") return a.out > 1 ? p * (in - 1) / (a.scale * in - 1) : 0;  // the extent before rounding down
-  if (m.coordinates == "asymmetric") return p / a.scale;
+  if (m.coordinates == "align_corners") return a.out > 1 ? p * (in - 1) / (scale * in - 1) : 0;  // the extent before rounding down
+  if (m.coordinates == "asymmetric") return p / scale;
   if (m.coordinates == "tf_crop_and_resize")
-    return a.out > 1 ? a.start * (in - 1) + p * (a.end - a.start) * (in - 1) / (out - 1) : 0.5 * (a.start + a.end) * (in - 1);
-  if (m.coordinates == "tf_half_pixel_for_nn") return (p + 0.5) / a.scale;
+    return a.out > 1 ? start * (in - 1) + p * (end - start) * (in - 1) / (out - 1) : 0.5F * (start + end) * (in - 1);
+  if (m.coordinates == "tf_half_pixel_for_nn") return (p + 0.5F) / scale;
   n.unsupported(fmt::format("coordinate mode '{}'", printable(m.coordinates.substr(0, 64))));
 }
 

@@ -39,6 +39,7 @@ std::vector<OpDef> top_k();
 std::vector<OpDef> reshape();
 std::vector<OpDef> transpose();
 std::vector<OpDef> broadcast_to();
+std::vector<OpDef> columns_to_image();
 std::vector<OpDef> concat();
 std::vector<OpDef> slice();
 std::vector<OpDef> pad();

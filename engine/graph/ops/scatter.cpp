@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/graph/ops/scatter.h"
 
+#include <limits>
+
 namespace tw::graph::ops {
 
 namespace {
@@ -31,17 +33,19 @@ Tensors scatter(te::DagBuilder& b, const OpContext& c, const Scatter& s) {
     return std::vector{b.compute(c.node->op, s.data.shape(), [&](const Indices& i) { return te::reducer_combine(k.reducer, s.data.at(i), combined.at(i)); })};
   }
   // The last update that lands on a position wins: find it, then read it. Where none does the number is negative.
+  const DType numbers = product(s.candidates) <= std::numeric_limits<int32_t>::max() ? kInt32 : ir::kIndex;
   const te::Tensor winner = b.reduce("winner", s.data.shape(), s.candidates, te::Reducer::max, [&](const Indices& o, const Indices& r) {
     Expr position = ir::index(0);
     for (size_t d = 0; d < r.size(); ++d) position = position * s.candidates[d] + r[d];
-    return ir::select(s.hits(o, r), position, te::reducer_identity(te::Reducer::max, ir::kIndex));
+    return ir::select(s.hits(o, r), ir::cast(numbers, position), te::reducer_identity(te::Reducer::max, numbers));
   });
   return std::vector{b.compute(c.node->op, s.data.shape(), [&](const Indices& o) {
-    const Expr hit = winner.at(o);
+    const Expr hit = ir::cast(ir::kIndex, winner.at(o));
     Indices r(s.candidates.size(), ir::index(0));
     int64_t stride = 1;
     for (size_t d = s.candidates.size(); d-- > 0;) {
-      r[d] = ir::floor_mod(ir::floor_div(hit, ir::index(stride)), ir::index(s.candidates[d]));
+      const Expr rest = ir::floor_div(hit, ir::index(stride));
+      r[d] = d > 0 ? ir::floor_mod(rest, ir::index(s.candidates[d])) : ir::min(ir::max(rest, ir::index(0)), ir::index(s.candidates[d] - 1));
       stride *= s.candidates[d];
     }
     return ir::select(ir::index(0) <= hit, s.update(o, r), s.data.at(o));

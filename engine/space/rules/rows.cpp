@@ -53,6 +53,17 @@ Direction direction_of(const ir::Expr& body, const te::Op& op, int last) {
   return out;
 }
 
+/// The elements that a reduction finds one behind the other: outer reduction axes that continue the run in memory join the one that reads run along.
+struct Run {
+  size_t first;  ///< of the reduction axes that are joined
+  int64_t length = 1;
+  Run(const ir::Expr& body, const te::Op& op, int along) {
+    const std::vector<te::Axis> axes(op.reduce_axes.begin(), op.reduce_axes.begin() + along + 1);
+    first = joined_from(body, axes);
+    for (size_t k = first; k < axes.size(); ++k) length *= axes[k].extent;
+  }
+};
+
 std::optional<Rows> find_rows(const Builder& b, const std::vector<const ir::BufferNode*>& apart) {
   std::optional<Members> members = find_members(b, apart);
   if (!members) return std::nullopt;
@@ -63,9 +74,10 @@ std::optional<Rows> find_rows(const Builder& b, const std::vector<const ir::Buff
   for (const Member& m : rows.members) {
     const te::Op& op = b.at(m.stage).op;
     if (op.reducer == te::Reducer::none) continue;
-    const Direction d = direction_of(schedule::whole_body(b.all(), m.stage), op, last_shared ? m.axis_of.back() : -1);
+    const ir::Expr body = schedule::whole_body(b.all(), m.stage);
+    const Direction d = direction_of(body, op, last_shared ? m.axis_of.back() : -1);
     columns = columns && d.along_last && !d.scattered_last;
-    along_rows = along_rows && d.along_reduction >= 0 && (!last_shared || op.reduce_axes[static_cast<size_t>(d.along_reduction)].extent >= kShortRow);
+    along_rows = along_rows && d.along_reduction >= 0 && (!last_shared || Run(body, op, d.along_reduction).length >= kShortRow);
     rows.reuse = rows.reuse || d.reuse;
   }
   rows.by_columns = columns;
@@ -95,20 +107,18 @@ void vectorize_own(Builder& b, const Member& m, const MemberLoops& l, const Targ
 /// A reduction along a row: whole vectors of partial results, several side by side.
 void vectorize_reduction(Builder& b, const Member& m, const MemberLoops& l, const Target& target, const Choices& how) {
   const te::Op& op = b.at(m.stage).op;
-  const int along = direction_of(schedule::whole_body(b.all(), m.stage), op, -1).along_reduction;
+  const ir::Expr body = schedule::whole_body(b.all(), m.stage);
+  const int along = direction_of(body, op, -1).along_reduction;
   std::vector<ir::Var> order = l.shared, rest = l.reduce;
   append(order, l.own);
   if (along < 0) {
     append(order, l.reduce);
     return b.reorder(m.stage, order);
   }
-  // Outer reduction axes that continue the run in memory join it.
-  std::vector<te::Axis> axes(op.reduce_axes.begin(), op.reduce_axes.begin() + along + 1);
-  const size_t first = joined_from(schedule::whole_body(b.all(), m.stage), axes);
-  int64_t length = 1;
-  for (size_t k = first; k < axes.size(); ++k) length *= axes[k].extent;
+  const auto [first, length] = Run(body, op, along);
   ir::Var run = l.reduce[static_cast<size_t>(along)];
-  if (first + 1 < axes.size()) run = b.fuse(m.stage, std::vector<ir::Var>(l.reduce.begin() + static_cast<std::ptrdiff_t>(first), l.reduce.begin() + along + 1));
+  if (first < static_cast<size_t>(along))
+    run = b.fuse(m.stage, std::vector<ir::Var>(l.reduce.begin() + static_cast<std::ptrdiff_t>(first), l.reduce.begin() + along + 1));
   rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(first), rest.begin() + along + 1);
   append(order, rest);
   const int64_t lanes = std::min<int64_t>(target.lanes(op.output->dtype), length);

@@ -36,6 +36,8 @@ class OpsTest : public QObject {
   void indices_stay_inside();
   void shifts_beyond_the_width();
   void running_products();
+  void columns_add_up_data();
+  void columns_add_up();
   void codes_and_numbers_data();
   void codes_and_numbers();
   void bits_of_other_types();
@@ -340,6 +342,56 @@ void OpsTest::running_products() {
   QCOMPARE(numbers(run(*one("cumprod", {{{4}}}, {{"axis", int64_t{0}}, {"exclusive", int64_t{1}}, {"reverse", int64_t{1}}}), {x})), (std::vector<double>{60, 20, 5, 1}));
 }
 
+void OpsTest::columns_add_up_data() {
+  QTest::addColumn<QList<int>>("image");
+  QTest::addColumn<QList<int>>("kernel");
+  QTest::addColumn<QList<int>>("strides");
+  QTest::addColumn<QList<int>>("dilations");
+  QTest::addColumn<QList<int>>("pads");
+  using L = QList<int>;
+  QTest::newRow("apart") << L{6, 8} << L{2, 4} << L{2, 4} << L{1, 1} << L{0, 0, 0, 0};
+  QTest::newRow("overlapping, padded") << L{5, 7} << L{3, 3} << L{1, 1} << L{1, 1} << L{1, 0, 1, 2};
+  QTest::newRow("steps that do not divide the window") << L{11, 9} << L{5, 3} << L{3, 2} << L{1, 1} << L{2, 1, 0, 1};
+  QTest::newRow("steps larger than the window") << L{9, 10} << L{2, 1} << L{4, 3} << L{1, 1} << L{0, 0, 0, 0};
+  QTest::newRow("dilated") << L{9, 8} << L{3, 2} << L{2, 1} << L{2, 3} << L{1, 1, 1, 1};
+  QTest::newRow("a line") << L{12} << L{4} << L{2} << L{1} << L{1, 0};
+}
+/// Every element of a column goes to where its window and tap say, and what falls beside the image is left.
+void OpsTest::columns_add_up() {
+  QFETCH(QList<int>, image);
+  QFETCH(QList<int>, kernel);
+  QFETCH(QList<int>, strides);
+  QFETCH(QList<int>, dilations);
+  QFETCH(QList<int>, pads);
+  const auto dims = image.size();
+  const auto list = [](const QList<int>& v) { return Dims(v.begin(), v.end()); };
+  QList<int> counts;
+  int64_t window = 1, windows = 1, points = 1;
+  for (int d = 0; d < dims; ++d) {
+    counts << (image[d] + pads[d] + pads[d + dims] - (kernel[d] - 1) * dilations[d] - 1) / strides[d] + 1;
+    window *= kernel[d], windows *= counts[d], points *= image[d];
+  }
+  constexpr int64_t kImages = 2, kChannels = 3;
+  Rng rng(6);
+  const HostArray x = random({kImages, kChannels * window, windows}, rng);
+  std::vector<double> wanted(static_cast<size_t>(kImages * kChannels * points));
+  for (int64_t i = 0; i < x.num_elements(); ++i) {
+    int64_t at = i % windows, tap = i / windows % window, to = 0, stride = 1;
+    bool inside = true;
+    for (auto d = dims; d-- > 0; at /= counts[d], tap /= kernel[d]) {
+      const int64_t place = at % counts[d] * strides[d] + tap % kernel[d] * dilations[d] - pads[d];
+      inside = inside && place >= 0 && place < image[d];
+      to += place * stride;
+      stride *= image[d];
+    }
+    if (inside) wanted[static_cast<size_t>(i / (windows * window) * points + to)] += x.get(i);
+  }
+  const Values attrs{{"image", list(image)}, {"kernel", list(kernel)}, {"strides", list(strides)}, {"dilations", list(dilations)}, {"pads", list(pads)}};
+  const HostArray found = run(*one("columns_to_image", {{x.shape}}, attrs), {x});
+  QCOMPARE(found.num_elements(), static_cast<int64_t>(wanted.size()));
+  for (size_t i = 0; i < wanted.size(); ++i) QVERIFY(std::abs(found.get(static_cast<int64_t>(i)) - wanted[i]) < 1e-5);
+}
+
 void OpsTest::codes_and_numbers_data() {
   QTest::addColumn<QString>("name");
   for (const FloatFormat& f : float_formats()) QTest::newRow(f.name) << f.name;
@@ -410,6 +462,8 @@ void OpsTest::unfit_operands_are_refused() {
   QVERIFY(!lacks(text(one("conv2d", {{{1, 3, 2, 2}}, {{8, 3, 3, 3}}}, {})), "expected a window that fits into dimension 2"));
   QVERIFY(!lacks(text(one("reshape", {{{2, 3}}}, {{"shape", Dims{4}}})), "expected a shape of 6 elements"));
   QVERIFY(!lacks(text(one("concat", {{{2, 3}}, {{2, 4}}}, {{"axis", int64_t{0}}})), "differ in dimension 0 only, found shapes [2, 3] and [2, 4]"));
+  QVERIFY(!lacks(text(one("columns_to_image", {{{1, 4, 9}}}, {{"image", Dims{3, 3}}, {"kernel", Dims{2, 2}}})), "expected columns [N, C * 4, 4], found [1, 4, 9]"));
+  QVERIFY(!lacks(text(one("columns_to_image", {{{1, 4, 9}}}, {{"image", Dims{3, 3}}, {"kernel", Dims{2, 4}}})), "a block [2, 4] does not fit an image [3, 3]"));
   QVERIFY(!lacks(text(one("slice", {{{4}}}, {{"starts", Dims{2}}, {"steps", Dims{1}}, {"sizes", Dims{3}}})), "inside dimension 0 of [4], found 2 to 4"));
   QVERIFY(!lacks(text(one("broadcast_to", {{{1}}}, {{"shape", Dims{int64_t{1} << 30, int64_t{1} << 30}}})), "at most 2^40 elements"));
   QVERIFY(!lacks(text(one("einsum", {{{2, 3}}, {{4, 5}}}, {{"equation", std::string("ij,jk->ik")}})),
