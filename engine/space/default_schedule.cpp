@@ -77,6 +77,22 @@ std::vector<int> inlined(const te::Dag& dag) {
   return out;
 }
 
+/// Whether a stage picks elements along rows, one by one, which its reader then looks up whole and more often than there are such rows: images that grow first
+/// along their rows and then across.
+bool picks_for_rows(const te::Op& op, const te::Op& reader) {
+  const ir::Var &along = op.axes.back().var, &last = reader.axes.back().var;
+  if (!rules::looks_up(*op.body, along)) return false;
+  int64_t rows = 0;
+  bool whole = true;
+  ir::walk(*reader.body, [&](const ir::Expr& e) {
+    const auto* l = ir::as<ir::LoadNode>(e);
+    if (!l || l->buffer.get() != op.output.get()) return;
+    ++rows;
+    whole = whole && rules::worked_out(*l) && !rules::looked_up(*l, last) && l->indices.back().get() == last.get();
+  });
+  return whole && rows * rules::iterations(reader) >= 2 * elements(op);
+}
+
 /// Whether a stage makes rows that its reader looks up: each is computed once, not for every place where it is read.
 bool by_rows(const te::Dag& dag, int i) {
   const te::Op& op = dag.ops[static_cast<size_t>(i)];
@@ -85,7 +101,7 @@ bool by_rows(const te::Dag& dag, int i) {
   if (op.is_placeholder() || op.reducer != te::Reducer::none || output || readers.size() != 1) return false;
   const te::Op& reader = dag.ops[static_cast<size_t>(readers.front())];
   return reader.reducer == te::Reducer::none && !reader.axes.empty() &&
-         rules::looks_up_in_rows(*reader.body, reader.axes.back().var, op.output.get());
+         ((!op.axes.empty() && picks_for_rows(op, reader)) || rules::looks_up_in_rows(*reader.body, reader.axes.back().var, op.output.get()));
 }
 
 /// What is kept between stages lies as the result does, if that is in blocks: vectors run along them in both.

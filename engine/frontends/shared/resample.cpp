@@ -106,11 +106,12 @@ int extrapolated(Emitter& n, int v, const ResampleMode& m, const std::vector<Res
   return v;
 }
 
-/// Dimension by dimension: all three kinds are separable. Those that shrink come first, the most first, so that the others have less to do.
+/// Dimension by dimension: all three kinds are separable. Those that shrink come first, the most first, so that the others have less to do; of those that grow
+/// the last, along which elements are picked one by one: there are fewer rows then.
 int resampled(Emitter& n, int v, const ResampleMode& m, const std::vector<ResampleAxis>& axes) {
   if (m.kind != "nearest" && m.kind != "linear" && m.kind != "cubic") n.unsupported(fmt::format("mode '{}'", printable(m.kind.substr(0, 64))));
   std::vector<size_t> order(axes.size());
-  std::iota(order.begin(), order.end(), 0);
+  std::iota(order.rbegin(), order.rend(), 0);
   const auto left = [&](size_t d) { return std::min(1.0, static_cast<double>(axes[d].out) / static_cast<double>(axes[d].in)); };
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return left(a) < left(b); });
   for (const size_t d : order) {

@@ -57,13 +57,14 @@ Make image_norm(Dims shape, int64_t groups) {
   };
 }
 
-/// Images resized along rows and columns, a few elements for each, the places given by tables.
-Make resized(Dims shape, int64_t height, int64_t width, int64_t taps) {
+/// Images resized along columns and rows, or first along rows, a few elements for each, the places given by tables.
+Make resized(Dims shape, int64_t height, int64_t width, int64_t taps, bool rows_first = false) {
   return [=](Net& n) {
     const auto along = [&](int x, int64_t axis, int64_t length) {
       return n.op("resample", {x, n.input({length, taps}, kInt64), n.input({length, taps})}, {{"axis", axis}});
     };
-    return n.op("relu", {along(along(n.input(shape), 2, height), 3, width)});
+    const int x = n.input(shape);
+    return n.op("relu", {rows_first ? along(along(x, 3, width), 2, height) : along(along(x, 2, height), 3, width)});
   };
 }
 
@@ -369,6 +370,8 @@ std::vector<Case> cases() {
        {"groups normalised in rows", image_norm({2, 12, 9, 37}, 3)},
        {"a long group normalised in rows", image_norm({1, 24, 48, 160}, 1)},
        {"resized", resized({1, 3, 9, 37}, 7, 45, 2)},
+       {"resized, rows first", resized({2, 3, 6, 21}, 19, 45, 2, true)},
+       {"resized from blocks, rows first", resized({1, 37, 6, 9}, 17, 35, 2, true), {in_blocks(0, 4, 16)}},
        {"resized, few columns", resized({2, 5, 6, 3}, 9, 5, 4)},
        {"resized from blocks", resized({1, 37, 6, 9}, 8, 35, 2), {in_blocks(0, 4, 16)}},
        {"resized between blocks", resized({1, 32, 6, 9}, 8, 21, 2), {in_blocks(0, 4, 16), in_blocks(-1, 4, 16)}},
@@ -542,6 +545,11 @@ void DefaultScheduleTest::rows_that_are_looked_up_are_made_once() {
   QVERIFY2(count(rows, "compute_at") == 1 && count(rows, "cache_write") == 0, rows.c_str());
   QVERIFY2(count(from_blocks, "compute_at") == 2 && count(from_blocks, "cache_write") == 1, from_blocks.c_str());
   QVERIFY2(count(blocks, "compute_at") == 0, blocks.c_str());
+  // Elements that are picked along rows, of which each is then read several times; not so where there are fewer rows in the end.
+  for (const auto& [height, kept] : {std::pair(40, 1), std::pair(9, 0)}) {
+    const std::string picked = schedule::print_steps(space::rule_schedule(dag_of(resized({1, 32, 16, 16}, height, 64, 2, true)), target, {}).value());
+    QVERIFY2(count(picked, "compute_at") == kept, picked.c_str());
+  }
 }
 
 /// Of an image made three times as wide: four elements, three times each, rather than five and a third.
