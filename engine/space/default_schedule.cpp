@@ -90,7 +90,7 @@ bool picks_for_rows(const te::Op& op, const te::Op& reader) {
     ++rows;
     whole = whole && rules::worked_out(*l) && !rules::looked_up(*l, last) && l->indices.back().get() == last.get();
   });
-  return whole && rows * rules::iterations(reader) >= 2 * elements(op);
+  return whole && 4 * rows * rules::iterations(reader) >= 5 * elements(op);
 }
 
 /// Whether a stage makes rows that its reader looks up: each is computed once, not for every place where it is read.

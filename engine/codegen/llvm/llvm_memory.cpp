@@ -282,7 +282,8 @@ Value* FuncEmitter::load(const ir::LoadNode& n) {
     if (4 * length <= lanes) v = load_windows(p, *at);  // rather than many pieces
     if (v == nullptr) v = length > 0 ? load_pieces(p, *at, length) : load_lanes(p, lanes);
   } else {
-    v = load_lanes(p, lanes);
+    if (p.ramp == std::nullopt) v = load_two(p, lanes);
+    if (v == nullptr) v = load_lanes(p, lanes);
   }
   return from_memory(b_, n.dtype, v);
 }

@@ -9,6 +9,7 @@
 #include "engine/base/floor_div.h"
 #include "engine/base/text.h"
 #include "engine/codegen/llvm/emitter.h"
+#include "engine/ir/equal.h"
 #include "engine/ir/visit.h"
 #include "engine/tir/visit.h"
 
@@ -201,6 +202,47 @@ void FuncEmitter::for_pieces(const Place& p, const LaneOffsets& at, int length, 
     piece(first, part);
   }
   mask_ = whole_mask;
+}
+
+/// Lanes that a quotient of consecutive numbers names, of which a vector passes at most one multiple of the divisor, as channels of groups do: two elements are
+/// read, and each lane takes the first or the second. Null for others.
+Value* FuncEmitter::load_two(const Place& p, int lanes) {
+  if (mask_ != nullptr && !p.in_bounds) return nullptr;
+  std::optional<Expr> quotient;
+  bool alone = true;
+  ir::walk(p.index, [&](const Expr& e) {
+    const auto* n = ir::as<ir::BinaryNode>(e);
+    if (n == nullptr || n->op != ir::BinaryOp::floor_div || n->dtype.lanes == 1) return;
+    alone = alone && (!quotient || structural_equal(*quotient, e));
+    quotient = e;
+  });
+  if (!quotient || !alone) return nullptr;
+  const auto* n = ir::as<ir::BinaryNode>(*quotient);
+  const auto* numbers = ir::as<ir::RampNode>(n->a);
+  const auto* by = ir::as<ir::BroadcastNode>(n->b);
+  const auto step = numbers ? ir::as_int(numbers->stride) : std::nullopt, divisor = by ? ir::as_int(by->value) : std::nullopt;
+  if (!step || !divisor || *step < 1 || *divisor / lanes < *step) return nullptr;
+  // The index of a lane that has this quotient.
+  const std::function<std::optional<Expr>(const Expr&, const Expr&)> of_lane = [&](const Expr& e, const Expr& q) -> std::optional<Expr> {
+    if (e->dtype.lanes == 1) return e;
+    if (structural_equal(e, *quotient)) return q;
+    if (const auto* same = ir::as<ir::BroadcastNode>(e)) return same->value;
+    const auto* both = ir::as<ir::BinaryNode>(e);
+    const auto a = both ? of_lane(both->a, q) : std::nullopt, b = a ? of_lane(both->b, q) : std::nullopt;
+    return b ? std::optional(ir::binary(both->op, *a, *b)) : std::nullopt;
+  };
+  const auto first = of_lane(p.index, ir::floor_div(numbers->base, by->value));
+  const auto last = first ? of_lane(p.index, ir::floor_div(numbers->base + *step * (lanes - 1), by->value)) : std::nullopt;
+  if (!last) return nullptr;
+  llvm::Type* type = value_type(s_.context(), n->dtype);
+  Value* rest = b_.CreateVectorSplat(lanes, expr(ir::floor_mod(numbers->base, by->value)));
+  Value* steps = b_.CreateMul(b_.CreateStepVector(type), int_constant(type, *step));
+  Value* behind = b_.CreateICmpSGE(b_.CreateAdd(rest, steps), int_constant(type, *divisor));
+  const auto element = [&](const Expr& at) {
+    return b_.CreateVectorSplat(lanes, access(p, b_.CreateAlignedLoad(p.element, address(p, at), llvm::Align(static_cast<uint64_t>(p.buffer->dtype.bytes())))));
+  };
+  Value* second = element(*last);
+  return b_.CreateSelect(behind, second, element(*first));
 }
 
 /// A vector of pieces, such as the channels of neighbouring pixels: each is read once, repeated over all lanes and put where it belongs. A processor reads and

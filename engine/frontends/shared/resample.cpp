@@ -45,17 +45,17 @@ double kernel(const ResampleMode& m, double d) {
 }
 
 /// Whether the table repeats every element `factor` times.
-bool repeats(const Dims& table, int64_t factor) {
-  for (size_t o = 0; o < table.size(); ++o)
-    if (table[o] != static_cast<int64_t>(o) / factor) return false;
+bool repeats(const HostArray& table, int64_t factor) {
+  for (int64_t o = 0; o < table.num_elements(); ++o)
+    if (table.get_int(o) != o / factor) return false;
   return true;
 }
 
 /// Nearest neighbours: whole repetitions become a broadcast, everything else a gather with a constant table.
 int resample_nearest(Emitter& n, int v, int64_t axis, const ResampleMode& m, const ResampleAxis& a) {
-  Dims table;
-  for (int64_t o = 0; o < a.out; ++o) table.push_back(std::clamp<int64_t>(nearest_index(n, m, source(n, m, a, o)), 0, a.in - 1));
-  if (a.out % a.in != 0 || !repeats(table, a.out / a.in)) return n.emit("gather", {v, n.integers_constant(table)}, attrs({{"axis", axis}}));
+  HostArray table = HostArray::make(kInt32, {a.out});
+  for (int64_t o = 0; o < a.out; ++o) table.set_int(o, std::clamp<int64_t>(nearest_index(n, m, source(n, m, a, o)), 0, a.in - 1));
+  if (a.out % a.in != 0 || !repeats(table, a.out / a.in)) return n.emit("gather", {v, n.constant(std::move(table))}, attrs({{"axis", axis}}));
   Dims result = n.shape(v), column = result, wide = result;
   result[static_cast<size_t>(axis)] = a.out;
   column.insert(column.begin() + axis + 1, 1);
@@ -68,7 +68,7 @@ int resample_smooth(Emitter& n, int v, int64_t axis, const ResampleMode& m, cons
   const double stretch = m.antialias ? std::min(a.scale, 1.0) : 1;
   const auto reach = static_cast<int64_t>(std::ceil((m.kind == "linear" ? 1 : 2) / stretch)), taps = 2 * reach;
   if (taps > kMostTaps) n.unsupported(fmt::format("shrinking to {} of {} elements against aliasing", a.out, a.in));
-  HostArray indices = HostArray::make(kInt64, {a.out, taps}), weights = HostArray::make(n.dtype(v), {a.out, taps});
+  HostArray indices = HostArray::make(kInt32, {a.out, taps}), weights = HostArray::make(n.dtype(v), {a.out, taps});
   for (int64_t o = 0; o < a.out; ++o) {
     double x = source(n, m, a, o);
     if (m.kind == "linear" && !m.antialias) x = std::clamp(x, 0.0, static_cast<double>(a.in - 1));

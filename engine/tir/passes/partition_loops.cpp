@@ -169,8 +169,8 @@ class Partitioner {
     return {lo, hi};
   }
 
-  /// Calls f on every conjunct of every condition below s (of branches, of selects such as padding, and of limits that vectors are kept between), with the
-  /// ranges of the loops around it bound.
+  /// Calls f on every conjunct of every condition below s (of branches, of selects such as padding, and of places that lanes turn around or keep between
+  /// limits), with the ranges of the loops around it bound.
   void visit_guards(const Stmt& s, const std::function<void(const Expr&)>& f) {
     std::vector<Var> lanes;
     walk(s, [&](const Stmt& x) {
@@ -181,18 +181,30 @@ class Partitioner {
       if (const auto* n = as<IfNode>(x)) visit_conjuncts(n->cond, f);
       if (const auto* n = as<StoreNode>(x))
         ir::walk(n->value, [&](const Expr& e) {
-          if (const auto* sel = ir::as<ir::SelectNode>(e)) visit_conjuncts(sel->cond, f);
+          const auto* sel = ir::as<ir::SelectNode>(e);
+          if (sel && sel->dtype != ir::kIndex) visit_conjuncts(sel->cond, f);
+          if (sel && sel->dtype == ir::kIndex) visit_turn(sel->cond, lanes, f);
           visit_limit(e, lanes, f);
         });
     });
   }
-  /// A place that is kept between limits, as padding repeats the edge: that it lies between them, where lanes differ in it. Of a scalar the test is cheap.
+  static bool in_lanes(const Expr& e, const std::vector<Var>& lanes) {
+    return std::ranges::any_of(lanes, [&](const Var& v) { return ir::uses_var(e, v.get()); });
+  }
+  /// Where a place is turned around, as padding repeats what lies inside: that it is not, where lanes differ in it. Of a scalar the test is cheap.
+  static void visit_turn(const Expr& cond, const std::vector<Var>& lanes, const std::function<void(const Expr&)>& f) {
+    const auto* n = ir::as<ir::BinaryNode>(cond);
+    if (!n || n->a->dtype != ir::kIndex || !in_lanes(cond, lanes)) return;
+    if (n->op == ir::BinaryOp::lt) f(n->b <= n->a);
+    if (n->op == ir::BinaryOp::le) f(n->b < n->a);
+  }
+  /// A place that is kept between limits, as padding repeats the edge: that it lies between them.
   static void visit_limit(const Expr& e, const std::vector<Var>& lanes, const std::function<void(const Expr&)>& f) {
     const auto* n = ir::as<ir::BinaryNode>(e);
     if (!n || (n->op != ir::BinaryOp::min && n->op != ir::BinaryOp::max) || n->dtype != ir::kIndex || !ir::as_int(n->b)) return;
     const auto* inner = ir::as<ir::BinaryNode>(n->a);
     const Expr& place = inner && (inner->op == ir::BinaryOp::min || inner->op == ir::BinaryOp::max) && ir::as_int(inner->b) ? inner->a : n->a;
-    if (std::ranges::any_of(lanes, [&](const Var& v) { return ir::uses_var(place, v.get()); })) f(n->op == ir::BinaryOp::min ? place <= n->b : n->b <= place);
+    if (in_lanes(place, lanes)) f(n->op == ir::BinaryOp::min ? place <= n->b : n->b <= place);
   }
 
   arith::Analyzer analyzer_;

@@ -67,6 +67,32 @@ class MemoryTest : public QObject {
   }
 
   /// Blocks that are transposed in registers are read in rows. One that no lane needs, as of a channel that only pads, lies outside of the array.
+  /// Channels of groups: a vector's elements are those of one group or of two, at whatever place it begins.
+  void elements_of_two_groups() {
+    const int64_t n = 320, lanes = 16;
+    for (const int64_t divisor : {5, 16, 20, 33, 200})
+      for (const int64_t from : {-40, 0, 7}) {
+        const int64_t groups = (n + 50) / divisor + 10, before = 9;
+        const auto A = ir::make_buffer("A", kFloat32, {groups * 2}), B = ir::make_buffer("B", kFloat32, {n});
+        const ir::Var v = ir::make_var("i");
+        const ir::Expr first = ir::to_expr(v) * lanes, numbers = ir::ramp(first + from, ir::index(1), lanes);
+        const auto all = [&](int64_t k) { return ir::broadcast(ir::index(k), lanes); };
+        const ir::Expr place = (ir::floor_div(numbers, all(divisor)) + all(before)) * all(2) + all(1);
+        const tir::Func f{"kernel",
+                          {A, B},
+                          1,
+                          tir::make_for(v, ir::index(0), ir::index(n / lanes), tir::ForKind::serial,
+                                        tir::store(B, {ir::ramp(first, ir::index(1), lanes)}, ir::load(A, {place})))};
+        std::vector<HostArray> args = {HostArray::make(kFloat32, {groups * 2}), HostArray::make(kFloat32, {n})};
+        for (int64_t i = 0; i < groups * 2; ++i) args[0].set(i, static_cast<double>(i));
+        QVERIFY(run(f, args, host_target()));
+        for (int64_t i = 0; i < n; ++i)
+          QCOMPARE(args[1].get(i),
+                   static_cast<double>((static_cast<int64_t>(std::floor(static_cast<double>(i + from) / static_cast<double>(divisor))) + before) * 2 + 1));
+        QCOMPARE(count(listing(f, *parse_target("llvm -mcpu=znver4")), "@llvm.masked.gather") > 0, divisor < lanes);
+      }
+  }
+
   void rows_outside_an_array_are_not_read_data() {
     QTest::addColumn<int>("planes");
     QTest::addColumn<int>("taken");
