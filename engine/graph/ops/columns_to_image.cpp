@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <functional>
-#include <numeric>
+#include <algorithm>
 
 #include "engine/graph/ops/ops.h"
 
@@ -55,27 +54,31 @@ Types infer_columns_to_image(const OpContext& c) {
   return result(c, x.dtype, std::move(shape));
 }
 
-/// Every position adds up the elements of windows that fall on it. With windows that are not dilated those are the taps k = (o + p) mod s, k + s, ..., of which
-/// tap number t is of window (o + p) / s - t.
+/// Every position adds up the elements of windows that fall on it. Positions s * q + r of one phase r of the strides meet the same taps, and windows that lie
+/// beside each other: phases are added up apart and put between each other. With windows that are not dilated the taps are k = (r + p) mod s, k + s, ..., of
+/// which tap number t is of window q + (r + p) / s - t.
 Tensors columns_to_image_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor& x = *in[0];
   TW_TRY(const Windows w, windows_of(c));
   const size_t dims = w.image.size();
-  Dims taps;
+  const bool phases = std::any_of(w.strides.begin(), w.strides.end(), [](int64_t s) { return s > 1; });
+  Dims taps, shape{x.shape()[0], x.shape()[1] / w.window};
   for (size_t d = 0; d < dims; ++d) taps.push_back(w.dilations[d] == 1 ? (w.kernel[d] + w.strides[d] - 1) / w.strides[d] : w.kernel[d]);
+  if (phases) shape.insert(shape.end(), w.strides.begin(), w.strides.end());
+  for (size_t d = 0; d < dims; ++d) shape.push_back((w.image[d] + w.strides[d] - 1) / w.strides[d]);
   const auto body = [&](const Indices& s, const Indices& r) {
     Expr tap = ir::index(0), window = ir::index(0), falls = ir::bool_imm(true);
     for (size_t d = 0; d < dims; ++d) {
-      const Expr place = s[d + 2] + w.before[d], stride = ir::index(w.strides[d]);
-      Expr k = r[d], at = place;
+      const Expr stride = ir::index(w.strides[d]), start = (phases ? s[d + 2] : ir::index(0)) + w.before[d];
+      Expr k = r[d], at = s[d + (phases ? 2 + dims : 2)];
       if (w.dilations[d] == 1) {
-        k = ir::floor_mod(place, stride) + r[d] * w.strides[d];
-        at = ir::floor_div(place, stride) - r[d];
+        k = ir::floor_mod(start, stride) + r[d] * w.strides[d];
+        at = at + ir::floor_div(start, stride) - r[d];
         if (w.kernel[d] % w.strides[d] != 0) falls = falls && k < ir::index(w.kernel[d]);
       } else {
-        const Expr start = place - r[d] * w.dilations[d];
-        at = ir::floor_div(start, stride);
-        if (w.strides[d] > 1) falls = falls && ir::floor_mod(start, stride) <= ir::index(0);
+        const Expr from = start - r[d] * w.dilations[d];
+        at = at + ir::floor_div(from, stride);
+        if (w.strides[d] > 1) falls = falls && ir::floor_mod(from, stride) <= ir::index(0);
       }
       falls = falls && ir::index(0) <= at && at < ir::index(w.counts[d]);
       tap = tap * w.kernel[d] + k;
@@ -83,7 +86,17 @@ Tensors columns_to_image_te(te::DagBuilder& b, const OpContext& c, Operands in) 
     }
     return ir::select(falls, x.at({s[0], s[1] * w.window + tap, window}), ir::zero(x.dtype()));
   };
-  return std::vector{b.reduce("columns_to_image", c.outputs[0].shape, taps, te::Reducer::sum, body)};
+  const te::Tensor sums = b.reduce(phases ? "phases" : "columns_to_image", shape, taps, te::Reducer::sum, body);
+  if (!phases) return std::vector{sums};
+  return std::vector{b.compute(
+      "columns_to_image", c.outputs[0].shape,
+      [&](const Indices& i) {
+        Indices at{i[0], i[1]};
+        for (size_t d = 0; d < dims; ++d) at.push_back(ir::floor_mod(i[d + 2], ir::index(w.strides[d])));
+        for (size_t d = 0; d < dims; ++d) at.push_back(ir::floor_div(i[d + 2], ir::index(w.strides[d])));
+        return sums.at(at);
+      },
+      "injective")};
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ Types infer_conv_transpose(const OpContext& c) {
 /// Whether every output position meets taps at a fixed distance from each other, so that those between, which would meet zeros, can be left out.
 bool skips_taps(const Window& w) {
   for (size_t d = 0; d < w.kernel.size(); ++d)
-    if (w.strides[d] > 1 && w.dilations[d] > 1) return false;
+    if (w.strides[d] > 1 && w.dilations[d] > 1 && w.kernel[d] > 1) return false;
   return true;
 }
 

@@ -186,7 +186,7 @@ int schedule_reduction(Builder& b, int stage, const Target& target, const Choice
   schedule_tile(b, cache, tiled, v > 1 ? run.axis : -1);
   // The loop that holds the tile stays a loop of its own when there are others.
   if (walk.size() > 1) walk.pop_back();
-  parallelize(b, out, walk, work);
+  parallelize(b, out, first_loops(b, out, walk, pieces_for(target, how)), work);
   return out;
 }
 

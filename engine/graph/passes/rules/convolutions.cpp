@@ -156,6 +156,49 @@ Expected<Outcome> transposed_convolution(Site& s) {
   return Outcome(Draft{"slice", {whole}, Attrs{{{"starts", starts}, {"sizes", y}, {"steps", Dims(y.size(), 1)}}}});
 }
 
+/// Whether most elements that a transposed convolution reaches by its own definition are zeros between the input's: with strides and windows that have gaps.
+bool reaches_zeros(const Dims& kernel, const Dims& strides, const Dims& dilations) {
+  for (size_t d = 0; d < strides.size(); ++d)
+    if (strides[d] > 1 && dilations[d] > 1 && kernel[d] > 1) return true;
+  return false;
+}
+
+/// Channels from which a product of matrices is worth its columns.
+constexpr int64_t kFewestSummed = 4;
+
+/// What each element of the input adds to its window, a product of matrices, summed up where windows overlap.
+Expected<Outcome> transposed_convolution_by_columns(Site& s) {
+  const HostArray* weight = s.constant(s.input(1));
+  if (s.target().gpu || !weight || !weight->dtype.is_float()) return nothing();
+  const Dims x = s.type(s.input(0)).shape, w = weight->shape, y = s.result().shape;
+  const size_t spatial = x.size() - 2;
+  const Attrs a = s.draft().attrs;
+  const int64_t groups = a.integer("groups", 1), in = x[1] / groups, out = w[1];
+  const Dims ones(spatial, 1), kernel(w.begin() + 2, w.end()), image(y.begin() + 2, y.end()), strides = a.integers("strides", ones),
+                                                                                              dilations = a.integers("dilations", ones);
+  if (!reaches_zeros(kernel, strides, dilations) || in < kFewestSummed || product(x) == 0 || product(y) == 0) return nothing();
+  const int64_t window = product(kernel), windows = product(Dims(x.begin() + 2, x.end()));
+
+  // [groups, out * window, in]
+  HostArray turned = HostArray::make(weight->dtype, {groups, out * window, in});
+  for (int64_t g = 0; g < groups; ++g)
+    for (int64_t c = 0; c < in; ++c)
+      for (int64_t k = 0; k < out * window; ++k) turned.set((g * out * window + k) * in + c, weight->get((g * in + c) * out * window + k));
+  Dims pads = a.integers("pads", Dims(2 * spatial, 0));
+  for (size_t d = 0; d < spatial; ++d)  // as many windows as elements
+    pads[spatial + d] = std::max<int64_t>(0, (x[d + 2] - 1) * strides[d] + (kernel[d] - 1) * dilations[d] + 1 - image[d] - pads[d]);
+  TW_TRY(const int rows, s.reshaped(s.input(0), {x[0], groups, in, windows}, ".rows"));
+  TW_TRY(const int products, s.add_node({"matmul", {s.add_constant(std::move(turned)), rows}}, ".products"));
+  TW_TRY(const int columns, s.reshaped(products, {x[0], y[1] * window, windows}, ".columns"));
+  const Draft sum{"columns_to_image", {columns}, Attrs{{{"image", image}, {"kernel", kernel}, {"strides", strides}, {"dilations", dilations}, {"pads", pads}}}};
+  if (s.draft().inputs.size() < 3 || s.input(2) < 0) return Outcome(sum);
+  Dims along(y.size(), 1);
+  along[1] = y[1];
+  TW_TRY(const int whole, s.add_node(sum, ".image"));
+  TW_TRY(const int bias, s.reshaped(s.input(2), along, ".bias"));
+  return Outcome(Draft{"add", {whole, bias}});
+}
+
 }  // namespace
 
 std::span<const Rule> convolutions() {
@@ -164,6 +207,8 @@ std::span<const Rule> convolutions() {
            "On processors, a convolution of single pixels whose weights are computed is a product of matrices"},
       Rule{"conv1d conv2d conv3d", several_results_of_each_channel,
            "On processors, a depthwise convolution with several results of each channel repeats the channels"},
+      Rule{"conv1d_transpose conv2d_transpose conv3d_transpose", transposed_convolution_by_columns,
+           "On processors, a transposed convolution with strides and dilated windows is a product of matrices, whose columns are added up as an image"},
       Rule{"conv1d_transpose conv2d_transpose conv3d_transpose", transposed_convolution,
            "On processors, a transposed convolution in groups, to few channels, of a wide stride or of long sums is a convolution whose results are put "
            "between each other"},

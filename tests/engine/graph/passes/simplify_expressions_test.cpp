@@ -155,6 +155,12 @@ const Case kCases[] = {
        return n.op("conv1d_transpose", {reshape(n, x, {1, 4, 6}), n.weight({4, 3, 5}), n.weight({6})}, a);
      },
      "reshape conv1d reshape transpose reshape slice"},
+    {"transposed convolution with strides and dilated windows",
+     [](Net& n, int x) {
+       const Attrs a{{{"groups", int64_t{2}}, {"strides", Dims{3}}, {"dilations", Dims{2}}, {"pads", Dims{1, 2}}, {"output_padding", Dims{1}}}};
+       return n.op("conv1d_transpose", {reshape(n, x, {1, 8, 3}), n.weight({8, 3, 5}), n.weight({6})}, a);
+     },
+     "reshape reshape matmul reshape columns_to_image reshape add"},
     {"other convolutions with computed weights stay",
      [](Net& n, int x) {
        return n.op("conv1d", {x, reshape(n, slice(n, x, {1, 0, 0}, {1, 3, 4}), {2, 3, 2})});
