@@ -12,8 +12,9 @@ namespace tw::space {
 
 namespace {
 
-/// A reduction's operand is computed again for each of its reads up to this many times, if that is cheap: padding, sums, casts.
-constexpr int64_t kMaxRepeats = 16;
+/// A reduction's operand is computed again for each of its reads up to this many times, if that is cheap: padding, sums, casts. What is fetched from where a
+/// table says is not as cheap.
+constexpr int64_t kMaxRepeats = 16, kMaxFetches = 4;
 
 int64_t elements(const te::Op& op) { return op.output->num_elements(); }
 
@@ -38,13 +39,18 @@ bool inlines(const te::Dag& dag, int i) {
   const std::vector<int> readers = dag.consumers(i);
   if (fetched_singly(dag, i)) return true;
   if (readers.size() != 1) return false;
-  bool costly = false;
+  bool costly = false, fetched = false;
   ir::walk(*op.body, [&](const ir::Expr& e) {
     const auto* n = ir::as<ir::BinaryNode>(e);
+    const auto* l = ir::as<ir::LoadNode>(e);
+    fetched = fetched || (l && rules::worked_out(*l));
     costly = costly || ir::as<ir::CallNode>(e) || (n && n->op == ir::BinaryOp::div);
   });
   const int64_t repeats = rules::iterations(dag.ops[static_cast<size_t>(readers.front())]) / std::max<int64_t>(1, elements(op));
-  return repeats <= (costly ? 1 : kMaxRepeats) || (!costly && dag.ops[static_cast<size_t>(readers.front())].reducer == te::Reducer::none);
+  return repeats <= (costly    ? 1
+                     : fetched ? kMaxFetches
+                               : kMaxRepeats) ||
+         (!costly && dag.ops[static_cast<size_t>(readers.front())].reducer == te::Reducer::none);
 }
 
 /// The stages that disappear into their readers. What would make an expression too large stays.

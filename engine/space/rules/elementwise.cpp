@@ -22,11 +22,12 @@ Contiguous contiguous(const Stage& st) {
 }
 
 int64_t vector_length(int64_t length, int64_t lanes) {
-  for (int64_t v = lanes; v >= std::max<int64_t>(2, lanes / 2); v /= 2)
-    if (length % v == 0) return v;
-  if (length <= 4 * lanes)
+  if (length % lanes == 0) return lanes;
+  if (length <= 4 * lanes) {
+    if (lanes > 2 && length % (lanes / 2) == 0) return lanes / 2;
     for (int64_t v = lanes; v >= lanes / 2 && v > 1; --v)
       if (length % v == 0) return v;
+  }
   return std::clamp<int64_t>(length, 1, lanes);
 }
 
@@ -331,8 +332,8 @@ void schedule_transpose(Builder& b, int stage, const ir::Expr& body, int across,
 }
 
 /// The run of neighbours along an axis, the last one that has some, that reads do not take apart: where places come from the axis divided by a number and what
-/// is left of it, that number. Vectors within such runs need no division for each element. Runs that do not begin with the axis are of use while several of them
-/// fill a vector of `lanes`: what lies in which is known there all the same.
+/// is left of it, that number. Vectors within such runs need no division for each element. Runs that do not begin with the axis are of use while several of
+/// them fill a vector of `lanes`: what lies in which is known there all the same.
 int64_t unbroken_run(const ir::Expr& body, const std::vector<te::Axis>& axes, const te::Axis& last, int64_t lanes) {
   int64_t run = 0;
   bool begins = true;

@@ -30,8 +30,8 @@ struct Contiguous {
 };
 Contiguous contiguous(const schedule::Stage& st);
 
-/// Vector length for a run of `length` elements: one that divides it and fills at least half a register (powers of two first, they are one load),
-/// else the whole run if it is shorter than a register, else full registers with a masked tail.
+/// Vector length for a run of `length` elements: a full register if that divides it, of up to four registers one that does and fills at least half of one
+/// (powers of two first, they are one load), else the whole run if it is shorter than a register, else full registers with a masked tail.
 int64_t vector_length(int64_t length, int64_t lanes);
 
 /// Largest divisor of n that is at most `limit`.
@@ -49,12 +49,12 @@ std::vector<ir::Var> first_loops(const schedule::Builder& b, int stage, std::vec
 
 bool is_output(const schedule::Builder& b, int stage);
 
-/// Whether `body`, over axes of which `last` is the last, reads several elements of an array for each of its own, where tables say by their place along the last axis:
-/// interpolation along rows. What the array's rows are made of is better computed once a row than at each of these places.
+/// Whether `body`, over axes of which `last` is the last, reads several elements of an array for each of its own, where tables say by their place along the
+/// last axis: interpolation along rows. What the array's rows are made of is better computed once a row than at each of these places.
 bool looks_up_in_rows(const ir::Expr& body, const ir::Var& last, const ir::BufferNode* array);
 
-/// A stage of its own without a reduction: neighbouring elements in vectors, blocks of them on the cores. Returns the stage's index, which grows where an output's
-/// elements are looked up: they are kept before they are written.
+/// A stage of its own without a reduction: neighbouring elements in vectors, blocks of them on the cores. Returns the stage's index, which grows where an
+/// output's elements are looked up: they are kept before they are written.
 int schedule_elementwise(schedule::Builder& b, int stage, const Target& target);
 
 /// A reduction of its own: a few vectors of neighbouring outputs at a time, summed up in registers. Returns the stage's index, which grows by the cache stage.
@@ -68,19 +68,19 @@ void schedule_row(schedule::Builder& b, int stage, size_t rows, const Target& ta
 /// are scheduled.
 std::vector<const ir::BufferNode*> split_reductions(schedule::Builder& b, const Target& target, const Choices& how);
 
-/// Reductions whose terms count at one place each, which the term says, as of scattered updates: the search for the place stands innermost, where the pass single_turns replaces it by the
-/// place. Returns the arrays of those that are scheduled.
+/// Reductions whose terms count at one place each, which the term says, as of scattered updates: the search for the place stands innermost, where the pass
+/// single_turns replaces it by the place. Returns the arrays of those that are scheduled.
 std::vector<const ir::BufferNode*> schedule_scatters(schedule::Builder& b, const Target& target);
 
 /// What a kernel's result looks up at places that other stages of it work out, as samples of an image: it comes first, as a whole. Where rows of it lie beside
-/// each other they are read whole, a few at a time with the stages that work out their places, and turned as they are written: the output then is scheduled too.
-/// Returns the arrays of the stages that are scheduled.
+/// each other they are read whole, a few at a time with the stages that work out their places, and turned as they are written: the output then is scheduled
+/// too. Returns the arrays of the stages that are scheduled.
 std::vector<const ir::BufferNode*> schedule_lookups(schedule::Builder& b, const Target& target);
 
 /// The tag of what runs up along an axis over rows of neighbours, block after block; attributes axis, block.
 inline constexpr const char* kRunning = "running";
-/// A kernel whose result is such a one and whose other stages are its blocks' totals: a few columns at a time, so that they are read again from a cache; a block's
-/// rows are written out, so that each adds one term to the row before. False, with nothing changed, for others.
+/// A kernel whose result is such a one and whose other stages are its blocks' totals: a few columns at a time, so that they are read again from a cache; a
+/// block's rows are written out, so that each adds one term to the row before. False, with nothing changed, for others.
 bool schedule_running(schedule::Builder& b, const Target& target);
 
 /// A reduction, and what is computed from its results one by one, with operands in blocks of one length along one axis, and so the output, or its last axis
