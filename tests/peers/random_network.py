@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks of a few random operators in a row, some of which read earlier results, over tensors of any sizes: `network(seed, large)`. Imported by random_networks.py."""
+"""Networks of a few random operators in a row, some of which read earlier results, over tensors of any sizes: `network(seed, large)`. Of a single one, which may be rarer: `single(seed, large)`.
+Imported by random_networks.py."""
 import math
 import random
 
@@ -71,13 +72,13 @@ class Net:
     def model_of(graph):
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
 
-    def grow(self):
-        """One more operator, or none if it does not fit."""
+    def grow(self, operators):
+        """One more operator of these, or none if it does not fit."""
         values = list(self.shapes)
         x = values[-1] if self.random.random() < 0.8 else self.random.choice(values)
         nodes, constants = len(self.nodes), len(self.constants)
         try:
-            results = self.random.choice(OPERATORS)(self, x, self.shapes[x])
+            results = self.random.choice(operators)(self, x, self.shapes[x])
             inferred = self.infer()
             for v in results:
                 kind, shape = inferred[v]
@@ -103,7 +104,7 @@ class Net:
         return self.model_of(helper.make_graph(nodes, "g", [info(v) for v in self.inputs if v in needed], [info(v) for v in outputs], [c for c in self.constants if c.name in needed]))
 
 
-OPERATORS = []
+OPERATORS, RARE = [], []
 
 
 def operator(weight=1):
@@ -111,6 +112,12 @@ def operator(weight=1):
         OPERATORS.extend([make] * weight)
         return make
     return add
+
+
+def rare(make):
+    """Drawn as single operators only: networks of earlier seeds stay what they were."""
+    RARE.append(make)
+    return make
 
 
 def needs(condition):
@@ -435,11 +442,123 @@ def triangle(net, x, shape):
     return net.node("Trilu", [x, net.constant(numpy.int64(net.random.randint(-2, 2)))], upper=net.random.randint(0, 1))
 
 
+@rare
+def dilated_transposed_convolution(net, x, shape):
+    needs(3 <= len(shape) <= 5)
+    channels, groups = shape[1], divisor(net, shape[1]) if net.random.random() < 0.3 else 1
+    each = max(1, net.random.randint(1, 64) // groups)
+    kernel, strides, _ = windows(net, shape)
+    terms = channels // groups * math.prod(kernel)
+    needs(math.prod(shape) * each * math.prod(kernel) < 5e8)
+    return net.node("ConvTranspose", [x, net.weights(channels, each, *kernel, scale=terms ** -0.5)], strides=strides, dilations=[net.random.randint(1, 2) for _ in kernel], group=groups)
+
+
+@rare
+def columns_to_image(net, x, shape):
+    needs(len(shape) == 4)
+    kernel, strides = [net.random.randint(1, 5) for _ in range(2)], [net.random.randint(1, 3) for _ in range(2)]
+    dilations, pads = [net.random.choice([1, 1, 2]) for _ in range(2)], [net.random.randint(0, 2) for _ in range(4)]
+    room = [d + pads[i] + pads[i + 2] - (kernel[i] - 1) * dilations[i] - 1 for i, d in enumerate(shape[2:])]
+    needs(min(room) >= 0 and shape[1] % math.prod(kernel) == 0)
+    counts = [r // s + 1 for r, s in zip(room, strides)]
+    needs(math.prod(counts) <= math.prod(shape[2:]))
+    columns = net.node("Reshape", net.node("Slice", net.node("Reshape", [x, net.integers([shape[0], shape[1], -1])]) + [net.integers([v]) for v in (0, math.prod(counts), 2)]) + [net.integers([shape[0], shape[1], math.prod(counts)])])
+    return net.node("Col2Im", columns + [net.integers(shape[2:]), net.integers(kernel)], strides=strides, dilations=dilations, pads=pads)
+
+
+@rare
+def resize_of_any_kind(net, x, shape):
+    needs(len(shape) == 4)
+    sizes = net.integers(shape[:2] + [max(1, int(d * net.random.uniform(0.3, 2.5))) for d in shape[2:]])
+    mode, places = net.random.choice(["nearest", "linear", "cubic"]), net.random.choice(["half_pixel", "align_corners", "asymmetric"])
+    rounding = {"nearest_mode": net.random.choice(["round_prefer_floor", "floor", "ceil"])} if mode == "nearest" else {}
+    return net.node("Resize", [x, "", "", sizes], mode=mode, coordinate_transformation_mode=places, **rounding)
+
+
+@rare
+def norm_pool(net, x, shape):
+    needs(3 <= len(shape) <= 5)
+    if net.random.random() < 0.3:
+        return net.node("GlobalLpPool", [x], p=net.random.choice([1, 2]))
+    kernel, strides, pads = windows(net, shape)
+    return net.node("LpPool", [x], kernel_shape=kernel, strides=strides, pads=pads, p=net.random.choice([1, 2, 3]))
+
+
+@rare
+def norms_of_neighbours(net, x, shape):
+    needs(len(shape) == 4)
+    op, attributes = net.random.choice([("LRN", {"size": 5}), ("LpNormalization", {"axis": axis_of(net, shape), "p": 2}), ("MeanVarianceNormalization", {"axes": [0, 2, 3]})])
+    return net.node(op, [x], **attributes)
+
+
+@rare
+def best_as_one(net, x, shape):
+    return net.node("Hardmax", [x], axis=axis_of(net, shape))
+
+
+@rare
+def rare_reduction(net, x, shape):
+    needs(shape)
+    positive = net.node("Add", [net.node("Tanh", [x])[0], net.constant(numpy.float32(1.5))])
+    return net.node(net.random.choice(["ReduceLogSum", "ReduceProd"]), positive + [net.integers([axis_of(net, shape)])], keepdims=net.random.randint(0, 1))
+
+
+@rare
+def rows_gathered_at_pairs(net, x, shape):
+    needs(len(shape) >= 3)
+    places = numpy.stack([net.numbers.randint(0, d, size=200) for d in shape[:2]], 1)
+    return net.node("GatherND", [x, net.constant(numpy.array(places, numpy.int64))])
+
+
+@rare
+def elements_scattered(net, x, shape):
+    axis = axis_of(net, shape)
+    sizes = [net.random.randint(1, d) if k == axis else d for k, d in enumerate(shape)]
+    lines = [net.numbers.permutation(shape[axis])[:sizes[axis]] for _ in range(math.prod(sizes) // sizes[axis])]  # no two of a line at one place
+    places = numpy.moveaxis(numpy.array(lines, numpy.int64).reshape([d for k, d in enumerate(sizes) if k != axis] + [sizes[axis]]), -1, axis)
+    return net.node("ScatterElements", [x, net.constant(numpy.ascontiguousarray(places)), net.weights(*sizes)], axis=axis, reduction=net.random.choice(["none", "add"]))
+
+
+@rare
+def samples(net, x, shape):
+    needs(len(shape) == 4)
+    grid = net.constant(numpy.float32(net.numbers.uniform(-1.2, 1.2, size=[shape[0], net.random.randint(1, 50), net.random.randint(1, 50), 2])))
+    return net.node("GridSample", [x, grid], mode=net.random.choice(["bilinear", "nearest"]), padding_mode=net.random.choice(["zeros", "border"]), align_corners=net.random.randint(0, 1))
+
+
+@rare
+def turned_around(net, x, shape):
+    needs(len(shape) >= 2)
+    lengths = net.constant(numpy.array(net.numbers.randint(1, shape[0] + 1, size=shape[1]), numpy.int64))
+    return net.node("ReverseSequence", [x, lengths], time_axis=0, batch_axis=1)
+
+
+@rare
+def powers(net, x, shape):
+    positive = net.node("Add", [net.node("Tanh", [x])[0], net.constant(numpy.float32(1.5))])
+    return net.node("Pow", positive + [net.constant(numpy.float32(net.random.choice([2, 3, 0.5, -1, 1.7])))])
+
+
+@rare
+def rare_function(net, x, shape):
+    limited = net.node("Tanh", [x])
+    return net.node(net.random.choice(["Round", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Shrink"]), limited)
+
+
 def network(seed, large):
     net = Net(seed, large)
     steps = net.random.randint(1, 4) if large else net.random.randint(2, 7)
     for _ in range(TRIES):
-        steps -= net.grow()
+        steps -= net.grow(OPERATORS)
         if steps == 0:
+            break
+    return net.finish()
+
+
+def single(seed, large):
+    net = Net(seed, large)
+    operators = net.random.choice([list(dict.fromkeys(OPERATORS)), RARE])
+    for _ in range(TRIES):
+        if net.grow(operators):
             break
     return net.finish()

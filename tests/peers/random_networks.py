@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks of a few random operators against ONNX Runtime: random_networks.py TW [--seeds FROM:TO] [--times] [--keep FOLDER]
+"""Networks of a few random operators against ONNX Runtime: random_networks.py TW [--seeds FROM:TO] [--times] [--single] [--keep FOLDER]
 
 Each seed is a network of up to seven operators (random_network.py). Outputs are compared, compiled for one of several processors and one or two threads. With `--times` the tensors are larger, and
-the least times of both on one thread are compared; slower networks are listed, the worst first. `--keep` keeps the files of what differs or is slower. Exit code 0 if nothing failed, 1 if something
+the least times of both on one thread are compared; slower networks are listed, the worst first. `--single`: of one operator each, rarer ones too. `--keep` keeps the files of what differs or is slower. Exit code 0 if nothing failed, 1 if something
 did, 3 if the packages `onnx` and `onnxruntime` are not installed.
 """
 import argparse
@@ -70,12 +70,13 @@ def main():
     parser.add_argument("tw")
     parser.add_argument("--seeds", default="0:100")
     parser.add_argument("--times", action="store_true")
+    parser.add_argument("--single", action="store_true")
     parser.add_argument("--keep")
     options = parser.parse_args()
     onnxruntime.set_default_logger_severity(4)
     failed, ratios, refused = 0, [], 0
     for seed in range(*map(int, options.seeds.split(":"))):
-        model = random_network.network(seed, options.times)
+        model = (random_network.single if options.single else random_network.network)(seed, options.times)
         name = " ".join(n.op_type for n in model.graph.node)
         with tempfile.TemporaryDirectory() as folder:
             problem, slower, file = "", False, os.path.join(folder, "network.onnx")
