@@ -142,23 +142,44 @@ Linear Analyzer::linear(const Expr& e) const {
   return out;
 }
 
+bool Analyzer::same_quotient(const Expr& a, const Expr& b) const {
+  if (same_atom(a, b)) return true;
+  const auto *p = as<ir::BinaryNode>(a), *q = as<ir::BinaryNode>(b);
+  if (!p || !q || p->op != BinaryOp::floor_div || q->op != BinaryOp::floor_div || !same_atom(p->b, q->b)) return false;
+  Linear apart = linear(p->a);
+  apart.add(linear(q->a), -1);
+  return apart.is_constant() && apart.constant == 0;
+}
+
 void Analyzer::join_div_mod(Linear& l) const {
   for (const Linear::Term& t : l.terms) {
     const auto* m = as<ir::BinaryNode>(t.atom);
     const auto c = m && m->op == BinaryOp::floor_mod ? ir::as_int(m->b) : std::nullopt;
     if (!c) continue;
-    const Linear x = linear(m->a), quotient = div_linear(x, *c);
-    if (quotient.terms.size() != 1 || quotient.constant != 0) continue;
-    const int64_t whole = t.coeff * *c, each = quotient.terms[0].coeff;
-    const Expr &mod = t.atom, &div = quotient.terms[0].atom;
-    const int64_t coeff = t.coeff;
-    const bool paired = std::any_of(l.terms.begin(), l.terms.end(), [&](const Linear::Term& d) { return d.coeff == whole * each && same_atom(d.atom, div); });
-    if (!paired) continue;
-    const Expr old_mod = mod, old_div = div;
-    l.add_term(old_mod, -coeff);
-    l.add_term(old_div, -whole * each);
-    l.add(x, coeff);
-    return join_div_mod(l);
+    const Linear x = linear(m->a);
+    std::vector<Linear> quotients = {div_linear(x, *c)};
+    for (const Linear::Term& part : x.terms) {  // (a + y // g) // c == (a * g + y) // (g * c)
+      const auto* d = part.coeff == 1 ? as<ir::BinaryNode>(part.atom) : nullptr;
+      const auto g = d && d->op == BinaryOp::floor_div ? ir::as_int(d->b) : std::nullopt;
+      if (!g || *g < 2) continue;
+      Linear z = x;
+      z.add_term(part.atom, -1);
+      z.scale(*g);
+      z.add(linear(d->a));
+      quotients.push_back(div_linear(std::move(z), *g * *c));
+    }
+    const int64_t coeff = t.coeff, whole = coeff * *c;
+    for (const Linear& quotient : quotients) {
+      if (quotient.terms.size() != 1 || quotient.constant != 0) continue;
+      const int64_t all = whole * quotient.terms[0].coeff;
+      const Expr mod = t.atom, &div = quotient.terms[0].atom;
+      const auto paired = std::find_if(l.terms.begin(), l.terms.end(), [&](const Linear::Term& d) { return d.coeff == all && same_quotient(d.atom, div); });
+      if (paired == l.terms.end()) continue;
+      l.terms.erase(paired);
+      l.add_term(mod, -coeff);
+      l.add(x, coeff);
+      return join_div_mod(l);
+    }
   }
 }
 

@@ -43,6 +43,8 @@ class Analyzer {
   Bounds atom_bounds(const ir::Expr& atom) const;
   bool proves_non_positive(const Linear& l) const;
   void join_div_mod(Linear& l) const;
+  /// Whether two divisions divide equal sums, in whatever order, by one number.
+  bool same_quotient(const ir::Expr& a, const ir::Expr& b) const;
   /// x = size * whole + rest, where size divides c and 0 <= rest < size, for the largest size between 1 and c that does; nothing if none does.
   struct Parts {
     int64_t size = 1;
