@@ -169,7 +169,7 @@ Expected<Profile> make_profile(const runtime::Executable& e, const CallProfile& 
   const std::vector<api::CallInPlace> places = api::calls_in_place(e, times.median_s, times.woke);
   for (size_t i = 0; i < places.size(); ++i) {
     const runtime::Call& call = e.calls[i];
-    double bytes = 0;
+    double bytes = -call.unread_bytes;
     for (const int s : std::set<int>(call.slots.begin(), call.slots.end())) bytes += static_cast<double>(e.slots[s].spec.physical_bytes());
     profile.calls.push_back({&call, i, places[i].seconds, total > 0 ? places[i].seconds / total : 0, bytes, profile.roof.least_seconds(call.flops, bytes),
                              profile.roof.memory_bound(call.flops, bytes), places[i]});

@@ -17,6 +17,7 @@
 #include "engine/measure/signature.h"
 #include "engine/simulate/legality.h"
 #include "engine/space/template.h"
+#include "engine/te/unread.h"
 
 namespace tw::api {
 
@@ -346,6 +347,7 @@ class Compiler {
       }
       call.flops = static_cast<double>(te::flops(*k.schedule.dag()));
       call.function_calls = static_cast<double>(te::function_calls(*k.schedule.dag()));
+      call.unread_bytes = static_cast<double>(te::unread_bytes(*k.schedule.dag()));
       if (k.group >= 0)
         for (const int n : n_.partition.groups[static_cast<size_t>(k.group)].nodes) call.nodes.push_back(n_.optimized.nodes[static_cast<size_t>(n)].name);
       e_.calls.push_back(std::move(call));

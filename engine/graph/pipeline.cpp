@@ -107,7 +107,8 @@ std::span<const Pass> passes() {
       // Near the end: groups are numbers on nodes, which a later rewriting would lose.
       Pass{"fuse_operators", fuse_operators,
            "Groups operators that one kernel can compute: elementwise followers join the convolution, dense layer or reduction that feeds them, chains of "
-           "data movement join each other. A value never leaves a group in the middle: groups grow along the post-dominator tree.",
+           "data movement join each other. A value never leaves a group in the middle: groups grow along the post-dominator tree. A reshape whose dimensions "
+           "cut across those before it stays out of kernels that compute by place: it is a view.",
            "Chen et al., TVM, OSDI 2018, section 3"},
       // After groups are numbered, which it joins.
       Pass{"fuse_attention", fuse_attention,

@@ -37,6 +37,7 @@ struct Call {
   std::string alone_weights;  ///< records::weights_name of that trial
   double flops = 0;
   double function_calls = 0;       ///< te::function_calls: those of the operations that are values of functions
+  double unread_bytes = 0;         ///< te::unread_bytes: of its arguments, what no run reads
   std::vector<std::string> nodes;  ///< graph nodes it computes
   bool on_host = false;            ///< of a network for a GPU: code of `Artifact::object`, run by the processor
   bool claimed = false;            ///< `record` was measured elsewhere, as a log says

@@ -104,6 +104,11 @@ Expected<Call> call_from_json(const Json& json) {
     if (!functions->is_number()) return malformed("a number as \"function_calls\"");
     call.function_calls = functions->get<double>();
   }
+  if (json.contains("unread_bytes")) {  // likewise
+    TW_TRY(const Json* unread, member(json, "unread_bytes"));
+    if (!unread->is_number()) return malformed("a number as \"unread_bytes\"");
+    call.unread_bytes = unread->get<double>();
+  }
   TW_TRY(const Json* nodes, list(json, "nodes"));
   for (const Json& node : *nodes) {
     if (!node.is_string()) return malformed("node names as text");
@@ -240,6 +245,7 @@ Json executable_to_json(const Executable& e, Blobs& blobs) {
                          {"record", c.record},
                          {"flops", c.flops},
                          {"function_calls", c.function_calls},
+                         {"unread_bytes", c.unread_bytes},
                          {"nodes", c.nodes},
                          {"alone_s", c.alone_s},
                          {"alone_weights", c.alone_weights},

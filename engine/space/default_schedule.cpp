@@ -18,17 +18,25 @@ constexpr int64_t kMaxRepeats = 16, kMaxFetches = 4;
 
 int64_t elements(const te::Op& op) { return op.output->num_elements(); }
 
-/// Whether a stage only moves elements that are fetched one by one: each where a table says, and too few beside each other to be read together.
+/// Of this many elements of a stage one is read: then it is fetched from where it came from, which costs some ten times as much as moving it beside all others.
+constexpr int64_t kUnread = 16;
+
+/// Whether a stage only moves elements that are fetched one by one: each where a table says, and too few beside each other to be read together or few of all.
 bool fetched_singly(const te::Dag& dag, int i) {
   const te::Op& op = dag.ops[static_cast<size_t>(i)];
-  if (!ir::as<ir::LoadNode>(*op.body) || op.axes.empty() || op.axes.back().extent >= rules::kFewestInRow) return false;
+  if (!ir::as<ir::LoadNode>(*op.body) || op.axes.empty()) return false;
   bool singly = true;
-  for (const int reader : dag.consumers(i))
-    ir::walk(*dag.ops[static_cast<size_t>(reader)].body, [&](const ir::Expr& e) {
+  int64_t fetched = 0;
+  for (const int reader : dag.consumers(i)) {
+    const te::Op& r = dag.ops[static_cast<size_t>(reader)];
+    ir::walk(*r.body, [&](const ir::Expr& e) {
       const auto* l = ir::as<ir::LoadNode>(e);
-      if (l && l->buffer.get() == op.output.get()) singly = singly && rules::worked_out(*l);
+      if (!l || l->buffer.get() != op.output.get()) return;
+      singly = singly && rules::worked_out(*l);
+      fetched += rules::iterations(r);
     });
-  return singly;
+  }
+  return singly && (op.axes.back().extent < rules::kFewestInRow || fetched <= elements(op) / kUnread);
 }
 
 /// Whether a stage disappears into its reader.

@@ -5,6 +5,7 @@
 #include "engine/ir/visit.h"
 #include "engine/te/dag.h"
 #include "engine/te/landings.h"
+#include "engine/te/unread.h"
 
 namespace tw::te {
 
@@ -78,7 +79,7 @@ int64_t io_bytes(const Dag& dag) {
   for (const Op& op : dag.ops)
     if (op.is_placeholder()) total += op.output->bytes();
   for (const int o : dag.outputs) total += dag.ops[static_cast<size_t>(o)].output->bytes();
-  return total;
+  return total - unread_bytes(dag);
 }
 
 }  // namespace tw::te

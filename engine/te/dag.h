@@ -113,7 +113,7 @@ Expected<void> verify(const Dag& dag);
 int64_t flops(const Dag& dag);
 /// Those of them that are values of mathematical functions, such as exp, which take a dozen instructions each.
 int64_t function_calls(const Dag& dag);
-/// Bytes of all placeholders and outputs, each counted once: the least memory traffic.
+/// Bytes of all placeholders and outputs, each counted once, less unread_bytes: the least memory traffic.
 int64_t io_bytes(const Dag& dag);
 
 /// Text form, read back by parse_dag; the canonical text (names replaced by positions) is the identity of a task. What has a source is printed as that.

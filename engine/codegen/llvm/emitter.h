@@ -41,6 +41,7 @@ struct ModuleState {
   std::unordered_set<const ir::BufferNode*> streamed = {};                     ///< outputs of the function being emitted that are written past the caches
   std::unordered_map<const ir::BufferNode*, int64_t> bytes_ahead = {};         ///< inputs of it that are fetched ahead, and how far
   PanelFetches panels = {};                                                    ///< what its loops ask for before it is read
+  bool reads_tables = false;                                                   ///< whether it reads elements where others say
 
   llvm::LLVMContext& context() { return module.getContext(); }
   bool has(target::X86Feature f) const { return (features & target::bit(f)) != 0; }
@@ -181,5 +182,8 @@ class FuncEmitter {
 
 /// The attributes that every function of ours gets, and its debug scope.
 void set_function_facts(ModuleState& state, llvm::Function* f);
+
+/// Of functions that read elements where tables say: what does not change in a loop, as such a place mostly does not, is read before it.
+constexpr const char* kHoists = "tilewright-hoists";
 
 }  // namespace tw::codegen

@@ -16,6 +16,7 @@ void set_function_facts(ModuleState& state, llvm::Function* f) {
   // Vectors that registers have no room for stay within a line of the cache: LLVM assigns registers too late to align the stack for them by itself. Where one
   // of them lay across two pages, once in some 70 processes, a convolution took 1.65 times as long (Zen 5).
   if (target::arch_of(state.target) == target::Arch::x86_64 && state.target.vector_bits > 128) f->addFnAttr("stackrealign");
+  if (state.reads_tables) f->addFnAttr(kHoists);
   // Vectors longer than NEON's are registers of SVE, whose length LLVM must know.
   if (const int granules = state.target.vector_bits / 128; granules > 1 && state.has(target::ArmFeature::sve))
     f->addFnAttr(llvm::Attribute::getWithVScaleRangeArgs(f->getContext(), static_cast<unsigned>(granules), static_cast<unsigned>(granules)));
@@ -62,6 +63,18 @@ std::unordered_map<const ir::BufferNode*, llvm::AAMDNodes> told_apart(const tir:
   return facts;
 }
 
+bool reads_tables(const tir::Func& f) {
+  bool found = false;
+  const auto any_load = [&](const ir::Expr& e) { found = found || ir::as<ir::LoadNode>(e) != nullptr; };
+  tir::walk_exprs(f.body, [&](const ir::Expr& root) {
+    ir::walk(root, [&](const ir::Expr& e) {
+      if (const auto* l = ir::as<ir::LoadNode>(e))
+        for (const ir::Expr& i : l->indices) ir::walk(i, any_load);
+    });
+  });
+  return found;
+}
+
 }  // namespace
 
 void emit_kernel(ModuleState& state, const tir::Func& f) {
@@ -71,6 +84,7 @@ void emit_kernel(ModuleState& state, const tir::Func& f) {
   state.bytes_ahead = inputs_ahead(f, panels.wide, state.target);
   state.panels = std::move(panels.fetches);
   state.told_apart = told_apart(f, state.context());
+  state.reads_tables = reads_tables(f);
   auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(state.context()), {ptr, ptr}, false);
   auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, f.name, state.module);
   set_function_facts(state, entry);

@@ -179,13 +179,18 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, OptLevel level
   passes.registerFunctionAnalyses(functions);
   passes.registerLoopAnalyses(loops);
   passes.crossRegisterProxies(loops, functions, graphs, modules);
-  llvm::ModulePassManager pipeline;
-  if (level == OptLevel::tuning) {
-    llvm::cantFail(passes.parsePassPipeline(pipeline, "function(sroa,early-cse)"));
-  } else {
-    pipeline = passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
+  if (level == OptLevel::full) {
+    passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+    return;
   }
-  pipeline.run(module, modules);
+  llvm::FunctionPassManager always, hoisting;
+  llvm::cantFail(passes.parsePassPipeline(always, "sroa,early-cse"));
+  llvm::cantFail(passes.parsePassPipeline(hoisting, "loop-mssa(licm)"));
+  for (llvm::Function& f : module) {
+    if (f.isDeclaration()) continue;
+    always.run(f, functions);
+    if (f.hasFnAttribute(kHoists)) hoisting.run(f, functions);
+  }
 }
 
 Expected<std::unique_ptr<MachineCodeEmitter>> MachineCodeEmitter::create(llvm::TargetMachine& machine, llvm::CodeGenFileType kind) {

@@ -115,8 +115,9 @@ TorchResults rot90(TorchNode& n) {
 int as_diagonal(TorchNode& n, int x, int64_t k) {
   const Dims s = n.shape(x);
   const auto last = static_cast<int64_t>(s.size()) - 1;
+  constexpr int64_t kMost = 1 << 13;
+  if (k < -kMost || k > kMost || s.back() + std::abs(k) > kMost) n.unsupported(fmt::format("a diagonal of {} elements, {} beside the main one", s.back(), k));
   const int64_t size = s.back() + std::abs(k);
-  if (size > 1 << 13) n.unsupported(fmt::format("a diagonal of {} elements", size));
   HostArray here = HostArray::make(kBool, {size, size});
   for (int64_t r = std::max<int64_t>(0, -k); r < size - std::max<int64_t>(0, k); ++r) here.set(r * size + r + k, 1);
   // Above the main diagonal x counts rows, below it columns: either begins at 0.
@@ -141,6 +142,7 @@ TorchResults diag_embed(TorchNode& n) {
 int diagonal_of(TorchNode& n, int x, int64_t k) {
   if (n.rank(x) != 2) n.invalid(fmt::format("expected a matrix, found {}", shape_text(n.shape(x))));
   const int64_t rows = n.shape(x)[0], columns = n.shape(x)[1];
+  k = std::clamp(k, -rows, columns);
   Dims places;
   for (int64_t r = std::max<int64_t>(0, -k); r < rows && r + k < columns; ++r) places.push_back(r * columns + r + k);
   return n.emit("gather", {n.reshape(x, {rows * columns}), n.integers_constant(places)}, attrs({{"axis", int64_t{0}}}));

@@ -279,7 +279,7 @@ TorchResults unfold(TorchNode& n) {
 
 TorchResults diagonal(TorchNode& n) {
   const int x = n.tensor("self");
-  const int64_t rank = n.rank(x), a = n.axis(n.integer("dim1", 0), rank), b = n.axis(n.integer("dim2", 1), rank), k = n.integer("offset", 0);
+  const int64_t rank = n.rank(x), a = n.axis(n.integer("dim1", 0), rank), b = n.axis(n.integer("dim2", 1), rank);
   if (a == b) n.invalid(fmt::format("the diagonal of dimension {} with itself", a));
   Dims order, rest;
   for (int64_t d = 0; d < rank; ++d)
@@ -287,7 +287,7 @@ TorchResults diagonal(TorchNode& n) {
   for (const int64_t d : order) rest.push_back(n.shape(x)[static_cast<size_t>(d)]);
   order.push_back(a);
   order.push_back(b);
-  const int64_t rows = n.shape(x)[static_cast<size_t>(a)], columns = n.shape(x)[static_cast<size_t>(b)];
+  const int64_t rows = n.shape(x)[static_cast<size_t>(a)], columns = n.shape(x)[static_cast<size_t>(b)], k = std::clamp(n.integer("offset", 0), -rows, columns);
   // Of the rows behind each other every element one row and one column on.
   const int64_t size = std::max<int64_t>(0, k >= 0 ? std::min(rows, columns - k) : std::min(rows + k, columns));
   rest.push_back(rows * columns);

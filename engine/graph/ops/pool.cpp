@@ -99,8 +99,9 @@ Tensors lp_pool(te::DagBuilder& b, const OpContext& c, Operands in) {
   TW_TRY(const Window w, pool_window(c, kSpatial, kChannels));
   const double p = static_cast<double>(c.node->attrs.integer("p", 2));
   const te::Tensor data = padded_input(b, *in[0], w, c.outputs[0].shape, 0);
-  const auto powered = [&](const Expr& e, double to) { return ir::call(ir::Intrinsic::pow, {e, number(e, to)}); };
+  const auto powered = [&](const Expr& e, double to) { return to == 1 ? e : ir::call(ir::Intrinsic::pow, {e, number(e, to)}); };
   const te::Tensor sum = slide(b, c, data, w, te::Reducer::sum, [&](Expr e) { return p == 2 ? e * e : powered(call(ir::Intrinsic::fabs, e), p); });
+  if (p == 1) return std::vector{sum};
   return std::vector{
       b.compute("root", sum.shape(), [&](const Indices& i) { return p == 2 ? call(ir::Intrinsic::sqrt, sum.at(i)) : powered(sum.at(i), 1 / p); })};
 }

@@ -26,13 +26,38 @@ struct Flow {
   std::vector<FusionKind> kind;
   std::vector<std::vector<Edge>> out;  ///< per node, one edge per reading operand
   std::vector<bool> external;          ///< something outside the nodes reads the result
+  std::vector<bool> cuts, by_place;    ///< reshapes that cut across dimensions; what does other than the same to every element
 };
+
+/// Whether a reshape's dimensions cut across those before it: no loops walk through both, and places of one are divisions of the other's.
+bool cuts_across(const Graph& g, const Node& n) {
+  if (n.op != "reshape") return false;
+  std::vector<int64_t> steps;  // between neighbours
+  for (const int v : {n.inputs[0], n.outputs[0]}) {
+    const std::vector<int64_t>& shape = g.values[static_cast<size_t>(v)].type.shape;
+    int64_t step = 1;
+    for (size_t d = shape.size(); d-- > 0; step *= shape[d]) steps.push_back(step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return std::adjacent_find(steps.begin(), steps.end(), [](int64_t a, int64_t b) { return a > 0 && b % a != 0; }) != steps.end();
+}
+
+bool computes_by_place(const Graph& g, const Node& n, FusionKind kind) {
+  if (kind > FusionKind::broadcast) return n.op != "reshape";
+  return std::any_of(n.inputs.begin(), n.inputs.end(), [&](int v) {
+    if (v < 0) return false;
+    const TensorType& t = g.values[static_cast<size_t>(v)].type;
+    return t.num_elements() != 1 && t.shape != g.values[static_cast<size_t>(n.outputs[0])].type.shape;
+  });
+}
 
 Flow flow_of(const Graph& g) {
   Flow f;
   for (const Node& n : g.nodes) {
     const OpDef* def = find_op(n.op);
     f.kind.push_back(!def || n.outputs.size() != 1 ? FusionKind::opaque : def->fusion);
+    f.cuts.push_back(cuts_across(g, n));
+    f.by_place.push_back(computes_by_place(g, n, f.kind.back()));
   }
   f.out.resize(g.nodes.size());
   f.external.assign(g.nodes.size(), false);
@@ -256,7 +281,7 @@ struct Fusion {
         const auto& [sink, depth, dominated] = tree.of[static_cast<size_t>(n)];
         if (sink < 0 || groups.kind(n) == FusionKind::opaque || groups.root(n) == groups.root(sink) || is_beside(g, n, sink)) continue;
         const std::set<int> path = groups.path(n, sink);
-        if (too_many(n, sink, path) || !may_fuse(groups, phase, groups.kind(n), dominated, sink, path)) continue;
+        if (too_many(n, sink, path) || cuts_places(n, sink, path) || !may_fuse(groups, phase, groups.kind(n), dominated, sink, path)) continue;
         if (const double nodes = sizes.largest(n, sink, path); nodes > te::kMostWrittenNodes) {
           too_large[n] = nodes;
           continue;
@@ -278,6 +303,18 @@ struct Fusion {
     const auto shape = [&](int node) { return g.values[static_cast<size_t>(g.nodes[static_cast<size_t>(node)].outputs[0])].type.shape; };
     return shape(n) != shape(layer);
   }
+  /// Whether a reshape that cuts across dimensions would meet what computes by place; as a kernel of its own it is a view.
+  bool cuts_places(int n, int sink, const std::set<int>& path) {
+    std::set<int> roots{groups.root(n), groups.root(sink)};
+    for (const int p : path) roots.insert(groups.root(p));
+    bool cuts = false, places = false;
+    for (const int r : roots)
+      for (const int m : groups.members(r)) {
+        cuts = cuts || flow.cuts[static_cast<size_t>(m)];
+        places = places || flow.by_place[static_cast<size_t>(m)];
+      }
+    return cuts && places;
+  }
   bool too_many(int n, int sink, const std::set<int>& path) { return groups.size(n) + groups.size(sink) + static_cast<int>(path.size()) - 1 > kMaxGroupNodes; }
 
   /// Why node `n` is in another group than its reader.
@@ -296,6 +333,7 @@ struct Fusion {
       return fmt::format("with all definitions written where they are read, an expression of the kernel would have {:.6g} parts, more than {:.0f}", it->second,
                          te::kMostWrittenNodes);
     if (too_many(n, sink, path)) return fmt::format("the kernel would hold more than {} operators", kMaxGroupNodes);
+    if (cuts_places(n, sink, path)) return "a reshape cuts across dimensions, whose places would be divisions";
     if (groups.kind(n) == K::reduction) return "a reduction ends its kernel";
     for (const int p : path)
       if (groups.kind(p) == K::opaque) return fmt::format("{} is a kernel of its own", name(p));

@@ -46,20 +46,21 @@ std::optional<Bytes> bytes_behind(const Graph& g, int v) {
     return n;
   };
   while (behind("reshape")) {}
-  if (value(g, v).type.dtype != kFloat32) return {};
   Bytes out;
-  if (const Node* n = made_by(g, v, "mul"))
-    if (const auto& by = value(g, n->inputs[1]).constant; by && by->num_elements() == 1) {
-      out.factor = by->get(0);
-      v = n->inputs[0];
-      while (behind("reshape")) {}
+  if (value(g, v).type.dtype == kFloat32) {
+    if (const Node* n = made_by(g, v, "mul"))
+      if (const auto& by = value(g, n->inputs[1]).constant; by && by->num_elements() == 1) {
+        out.factor = by->get(0);
+        v = n->inputs[0];
+        while (behind("reshape")) {}
+      }
+    if (const auto range = quantised_range(g, v); range && fits_byte(*range)) {
+      out.matrix = v, out.added = range->low;
+      return out;
     }
-  if (const auto range = quantised_range(g, v); range && fits_byte(*range)) {
-    out.matrix = v, out.added = range->low;
-    return out;
+    if (!behind("cast")) return {};
+    while (behind("reshape")) {}
   }
-  if (!behind("cast")) return {};
-  while (behind("reshape")) {}
   if (value(g, v).type.dtype == kInt32) {
     for (const char* op : {"add", "sub"})
       if (const Node* n = made_by(g, v, op); out.unknown < 0 && n && value(g, n->inputs[1]).type.num_elements() == 1) out.unknown = n->inputs[1], out.subtracted = n->op == "sub", v = n->inputs[0];
@@ -156,7 +157,8 @@ struct Layer {
 std::optional<Layer> layer_of(const Graph& g, const Node& n) {
   const bool dense = n.op == "dense", conv = n.op == "conv2d";
   const int64_t groups = n.attrs.integer("groups", 1);
-  if ((!dense && !conv) || value(g, n.outputs[0]).type.dtype != kFloat32) return {};
+  const DType type = value(g, n.outputs[0]).type.dtype;
+  if ((!dense && !conv) || (type != kFloat32 && (type != kInt32 || n.inputs.size() > 2))) return {};
   const HostArray* w = value(g, n.inputs[1]).constant.get();
   const auto bytes = w ? bytes_behind(g, n.inputs[0]) : std::nullopt;
   if (!bytes || std::abs(bytes->added) > kLargest) return {};  // zero points are bytes; the sums of others might not fit int32
@@ -172,6 +174,8 @@ std::optional<Layer> layer_of(const Graph& g, const Node& n) {
   }
   auto weights = weights_of(*w, dense ? rounded_up(w->shape[0], kColumns) : w->shape[0]);  // rows of zeros fill a matrix's last vector up
   if (!weights || (conv && weights->have_offsets)) return {};
+  for (int64_t c = 0; type == kInt32 && c < weights->scales.num_elements(); ++c)
+    if (weights->scales.get(c) != 1) return {};
   out.weights = std::move(*weights);
   return out;
 }
@@ -275,6 +279,7 @@ class Multiplier {
       for (int64_t c = 0; c < w.sums.num_elements(); ++c) w.sums.set(c, w.sums.get(c) * l.bytes.added);
       TW_TRY(sum, add(n, "add", {sum, constant(n, ".shifts", std::move(w.sums))}, ".sum"));
     }
+    if (value(g_, n.outputs[0]).type.dtype == kInt32) return finish(n, sum);
     bool scaled = false;
     for (int64_t c = 0; c < w.scales.num_elements(); ++c) {
       w.scales.set(c, w.scales.get(c) * l.bytes.factor);
@@ -296,8 +301,12 @@ class Multiplier {
       }
       TW_TRY(number, add(n, "add", {number, bias}, ""));
     }
-    b_.rename(number, value(g_, n.outputs[0]).name);
-    rewrite_.replace(n.outputs[0], number);
+    return finish(n, number);
+  }
+
+  Expected<void> finish(const Node& n, int result) {
+    b_.rename(result, value(g_, n.outputs[0]).name);
+    rewrite_.replace(n.outputs[0], result);
     return {};
   }
 

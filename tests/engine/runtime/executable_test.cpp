@@ -33,8 +33,8 @@ Executable sample() {
              {Slot::Kind::constant, w, -1, data},
              {Slot::Kind::intermediate, t, 64, nullptr},
              {Slot::Kind::output, y, -1, nullptr}};
-  e.calls = {{"add", "add", {0, 1, 2}, "key1", "default", "rule", "", 0, "", 3, 0, {"n1"}},
-             {"twice", "twice", {2, 3}, "key2", "dense_pack.cpu #7, 1.2 us", "dense_pack.cpu", "session 3 (xgb), trial 12", 1.2e-6, "cold", 3, 2, {"n2", "n3"}}};
+  e.calls = {{"add", "add", {0, 1, 2}, "key1", "default", "rule", "", 0, "", 3, 0, 0, {"n1"}},
+             {"twice", "twice", {2, 3}, "key2", "dense_pack.cpu #7, 1.2 us", "dense_pack.cpu", "session 3 (xgb), trial 12", 1.2e-6, "cold", 3, 2, 8, {"n2", "n3"}}};
   e.inputs = {0};
   e.outputs = {3};
   e.arena_bytes = 128;
@@ -100,6 +100,7 @@ class ExecutableTest : public QObject {
     QCOMPARE(back->calls[1].alone_weights, e.calls[1].alone_weights);
     QCOMPARE(back->calls[0].alone_s, 0.0);
     QCOMPARE(back->calls[1].function_calls, 2.0);
+    QCOMPARE(back->calls[1].unread_bytes, 8.0);
     QCOMPARE(back->slots.size(), e.slots.size());
     for (size_t i = 0; i < e.slots.size(); ++i) {
       QVERIFY(back->slots[i].spec == e.slots[i].spec);

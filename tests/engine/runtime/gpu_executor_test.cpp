@@ -34,7 +34,7 @@ class GpuExecutorTest : public QObject {
     for (KernelSignature& k : e.artifact.kernels) k.args[1].output = true;
     e.artifact.gpu = {doubling("first", false), doubling("second", true)};
     e.slots = {{Slot::Kind::input, x, -1, nullptr}, {Slot::Kind::intermediate, t, 0, nullptr}, {Slot::Kind::output, y, -1, nullptr}};
-    e.calls = {{"first", "first", {0, 1}, "key1", "default", "rule", "", 0, "", 4, 0, {"n1"}}, {"second", "second", {1, 2}, "key2", "default", "rule", "", 0, "", 4, 0, {"n2"}}};
+    e.calls = {{"first", "first", {0, 1}, "key1", "default", "rule", "", 0, "", 4, 0, 0, {"n1"}}, {"second", "second", {1, 2}, "key2", "default", "rule", "", 0, "", 4, 0, 0, {"n2"}}};
     e.inputs = {0};
     e.outputs = {2};
     e.arena_bytes = e.live_bytes = e.unplanned_bytes = 256;

@@ -163,7 +163,7 @@ bool reaches_zeros(const Dims& kernel, const Dims& strides, const Dims& dilation
   return false;
 }
 
-/// Channels from which a product of matrices is worth its columns.
+/// Channels from which a product of matrices is worth its columns; of one channel they are computed where they are added up.
 constexpr int64_t kFewestSummed = 4;
 
 /// What each element of the input adds to its window, a product of matrices, summed up where windows overlap.
@@ -176,7 +176,7 @@ Expected<Outcome> transposed_convolution_by_columns(Site& s) {
   const int64_t groups = a.integer("groups", 1), in = x[1] / groups, out = w[1];
   const Dims ones(spatial, 1), kernel(w.begin() + 2, w.end()), image(y.begin() + 2, y.end()), strides = a.integers("strides", ones),
                                                                                               dilations = a.integers("dilations", ones);
-  if (!reaches_zeros(kernel, strides, dilations) || in < kFewestSummed || product(x) == 0 || product(y) == 0) return nothing();
+  if (!reaches_zeros(kernel, strides, dilations) || (in > 1 && in < kFewestSummed) || product(x) == 0 || product(y) == 0) return nothing();
   const int64_t window = product(kernel), windows = product(Dims(x.begin() + 2, x.end()));
 
   // [groups, out * window, in]
@@ -188,7 +188,7 @@ Expected<Outcome> transposed_convolution_by_columns(Site& s) {
   for (size_t d = 0; d < spatial; ++d)  // as many windows as elements
     pads[spatial + d] = std::max<int64_t>(0, (x[d + 2] - 1) * strides[d] + (kernel[d] - 1) * dilations[d] + 1 - image[d] - pads[d]);
   TW_TRY(const int rows, s.reshaped(s.input(0), {x[0], groups, in, windows}, ".rows"));
-  TW_TRY(const int products, s.add_node({"matmul", {s.add_constant(std::move(turned)), rows}}, ".products"));
+  TW_TRY(const int products, s.add_node({in == 1 ? "mul" : "matmul", {s.add_constant(std::move(turned)), rows}}, ".products"));
   TW_TRY(const int columns, s.reshaped(products, {x[0], y[1] * window, windows}, ".columns"));
   const Draft sum{"columns_to_image", {columns}, Attrs{{{"image", image}, {"kernel", kernel}, {"strides", strides}, {"dilations", dilations}, {"pads", pads}}}};
   if (s.draft().inputs.size() < 3 || s.input(2) < 0) return Outcome(sum);

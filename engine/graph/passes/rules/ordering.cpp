@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 
 #include "engine/graph/passes/rules/rule.h"
@@ -15,11 +16,27 @@ Expected<Outcome> sorted_in_stages(Site& s) {
   return Outcome(std::move(sorted));
 }
 
+/// Vectors run along the last dimension, however short it is: lines that lie beside each other become one dimension.
+Expected<Outcome> lines_beside_each_other(Site& s) {
+  const std::vector<int64_t> x = s.type(s.input(0)).shape, y = s.result().shape;
+  const int64_t given = s.draft().attrs.integer("axis", -1), axis = given < 0 ? given + static_cast<int64_t>(x.size()) : given;
+  const auto behind = x.begin() + axis + 1;
+  if (s.target().gpu || product(x) == 0 || std::count_if(behind, x.end(), [](int64_t n) { return n > 1; }) < 2) return nothing();
+  const int64_t before = product({x.begin(), x.begin() + axis}), beside = product({behind, x.end()});
+  TW_TRY(const int lines, s.reshaped(s.input(0), {before, x[static_cast<size_t>(axis)], beside}, ".lines"));
+  Draft order = s.draft();
+  order.inputs[0] = lines;
+  order.attrs.values["axis"] = int64_t{1};
+  TW_TRY(const int places, s.add_node(order, ".places"));
+  return Outcome(reshape_of(places, y));
+}
+
 }  // namespace
 
 std::span<const Rule> ordering() {
   static const std::array kRules = {
       Rule{"top_k_indices", sorted_in_stages, "On processors, many elements are sorted in stages rather than compared all with all"},
+      Rule{"top_k_indices", lines_beside_each_other, "On processors, dimensions behind the one that is put in order are one"},
   };
   return kRules;
 }

@@ -50,6 +50,22 @@ class MemoryTest : public QObject {
     QVERIFY2(accesses >= 3, text.c_str());
   }
 
+  /// Where a row lies is read from its table once, not for every vector of the row.
+  void tables_are_read_before_rows() {
+    const auto A = ir::make_buffer("A", kFloat32, {9, 48}), T = ir::make_buffer("T", kInt64, {4}), B = ir::make_buffer("B", kFloat32, {4, 48});
+    const ir::Var i = ir::make_var("i"), j = ir::make_var("j");
+    const Expr v = vector(at(j) * int64_t{kLanes});
+    const tir::Stmt row = tir::store(B, {ir::broadcast(at(i), kLanes), v}, ir::load(A, {ir::broadcast(ir::load(T, {at(i)}), kLanes), v}));
+    const tir::Func f{"kernel", {A, T, B}, 1,
+                      tir::make_for(i, ir::index(0), ir::index(4), ForKind::serial, tir::make_for(j, ir::index(0), ir::index(3), ForKind::serial, row))};
+    const auto l = codegen::build_listing(f, *parse_target("llvm -mcpu=x86-64-v4"));
+    QVERIFY(l);
+    const size_t vectors = l->assembly.find("zmm"), loop = l->assembly.rfind(".LBB", vectors);
+    QVERIFY2(vectors != std::string::npos && loop != std::string::npos, l->assembly.c_str());
+    const std::string before = l->assembly.substr(0, loop), inside = l->assembly.substr(loop, vectors - loop);
+    QVERIFY2(before.find("qword ptr") != std::string::npos && inside.find("qword ptr") == std::string::npos, l->assembly.c_str());
+  }
+
   /// One channel of each of a vector's four groups, whichever it is: the vector is read as it lies.
   void groups_are_spread_from_one_read() {
     const auto A = ir::make_buffer("A", kFloat32, {64}), B = ir::make_buffer("B", kFloat32, {64});

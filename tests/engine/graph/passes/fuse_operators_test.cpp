@@ -211,6 +211,25 @@ class FuseOperatorsTest : public QObject {
     QVERIFY(same_results(g));
     QCOMPARE(kernel_borders(g).at(0).reason, std::string("it is computed beside 'dense' (dense), in another shape"));
   }
+  /// Loops walk through both shapes of a reshape that only splits or joins; one that cuts across stays out of what computes by place.
+  void reshapesThatCutAcross() {
+    const auto made = [](std::vector<int64_t> to, bool by_channel) {
+      Net n;
+      const int x = n.input({2, 6, 5, 4}), y = n.op("mul", {x, by_channel ? n.input({2, 6, 1, 1}) : n.input({2, 6, 5, 4})});
+      const Graph g = n.finish({n.op("relu", {n.op("reshape", {y}, Attrs{{{"shape", std::move(to)}}})})});
+      if (!same_results(g)) return Names{"other results"};
+      return names(g);
+    };
+    QCOMPARE(made({4, 3, 20}, true), (Names{"fused_mul_reshape_relu"}));
+    QCOMPARE(made({12, 5, 2, 2}, true), (Names{"fused_mul_reshape_relu"}));
+    QCOMPARE(made({2, 8, 15}, true), (Names{"fused_mul", "fused_reshape_relu"}));
+    QCOMPARE(made({2, 8, 15}, false), (Names{"fused_mul_reshape_relu"}));
+    Net n;
+    const int y = n.op("mul", {n.input({2, 6, 5, 4}), n.input({6, 1, 1})});
+    const Graph g = n.finish({n.op("reshape", {y}, Attrs{{{"shape", std::vector<int64_t>{2, 8, 15}}}})});
+    QCOMPARE(kernel_borders(g).at(0).reason, std::string("a reshape cuts across dimensions, whose places would be divisions"));
+  }
+
   void bordersHaveReasons() {
     Net n;
     Attrs axes;

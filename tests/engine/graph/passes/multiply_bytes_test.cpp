@@ -45,6 +45,14 @@ class MultiplyBytesTest : public QObject {
     const int moved = cast(n, n.op("sub", {cast(n, x, "int32"), zero}), "float32");
     return n.finish({n.op("dense", {n.op("reshape", {moved}, Attrs{{{"shape", Dims{3, depth}}}}), weight(n, rows, depth, 1, 0)})});
   }
+  /// As MatMulInteger is read where nothing makes numbers of its result.
+  static Graph whole(double step) {
+    Net n;
+    const int x = cast(n, n.b.input("x", {kUInt8, {3, 8}}), "int32");
+    HostArray w = HostArray::make(kInt32, {16, 8});
+    for (int64_t i = 0; i < w.num_elements(); ++i) w.set(i, step * static_cast<double>(i * 37 % 256 - 128));
+    return n.finish({n.op("dense", {n.op("sub", {x, number(n, 7, kInt32)}), n.b.constant("w", std::move(w))})});
+  }
   /// As pairs of QuantizeLinear and DequantizeLinear are read, around a constant that was dequantised.
   static int quantise(Net& n, int v, double low, double high) {
     const int rounded = n.op("round", {n.op("mul", {v, number(n, 100)})});
@@ -72,6 +80,10 @@ class MultiplyBytesTest : public QObject {
 
  private Q_SLOTS:
   void bytesWithAZeroPoint() { becomes(dynamic(8), kWithDots, "reshape dense_bytes broadcast_to reshape mul sub cast"); }
+  void sumsThatStayWhole() {
+    becomes(whole(1), kWithDots, "dense_bytes add");
+    becomes(whole(2), kWithDots, "cast sub dense");  // no bytes
+  }
   void columnsThatFillNoVectors() { becomes(dynamic(8, 21), kWithDots, "reshape dense_bytes slice broadcast_to reshape mul sub cast"); }
   void numbersThatWereQuantised() {
     becomes(quantised(0, 255), kWithDots, "mul round clip cast dense_bytes cast mul");

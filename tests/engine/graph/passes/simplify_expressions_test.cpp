@@ -482,6 +482,20 @@ class SimplifyExpressionsTest : public QObject {
     QCOMPARE(tw::graph::testing::what_differs(g, s, 0), std::string());
   }
 
+  /// Dimensions behind the one that is put in order are one.
+  void orderedLinesAreJoined() {
+    const auto operators = [](Dims shape, const char* target) {
+      Net n;
+      const int x = n.input(std::move(shape));
+      const Graph g = n.finish({n.op("top_k_indices", {x}, Attrs{{{"axis", int64_t{1}}, {"k", int64_t{3}}}})});
+      const Graph s = remove_dead_nodes(simplify_expressions(g, parse_target(target).value()).value(), Target{}).value();
+      return tw::graph::testing::what_differs(g, s, 0) + tw::graph::testing::operators_of(s);
+    };
+    QCOMPARE(operators({2, 7, 5, 2}, "llvm"), std::string("reshape top_k_indices reshape"));
+    QCOMPARE(operators({2, 7, 5, 1}, "llvm"), std::string("top_k_indices"));
+    QCOMPARE(operators({2, 7, 5, 2}, "cuda:a100"), std::string("top_k_indices"));
+  }
+
   /// Few rows meet rows, and one column is a row, on processors; more rows, and GPUs, have a transposed copy.
   void productsOfFewRows() {
     const auto operators = [](const Dims& a, const Dims& b, Dims perm, const char* target) {
