@@ -15,7 +15,7 @@
 namespace tw::codegen {
 
 enum class OptLevel {
-  tuning,  ///< sroa + early-cse, codegen level 1: about 5 ms a kernel and as fast as O3 on explicitly vectorised loops
+  tuning,  ///< sroa + early-cse, licm where tables are read, codegen level 1: about 5 ms a kernel and as fast as O3 on explicitly vectorised loops
   full,    ///< O3: for loops left to LLVM's own vectoriser
 };
 

@@ -3,6 +3,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "engine/base/floor_div.h"
@@ -32,6 +33,13 @@ std::optional<std::string> line_key(const ir::BufferNode* buffer, const LinearIn
   if (!key) return std::nullopt;
   const int64_t period = std::abs(step), turn = period == 0 ? 0 : floor_div_int(at.constant, period);
   return fmt::format("{}: {}, {}", *key, floor_div_int((at.constant - turn * period) * buffer->dtype.bytes(), kArrayAlign), floor_div_int(turn, kNearTurns));
+}
+
+/// Whether a register takes the vector, which is shorter, under a mask.
+bool loads_part(const ModuleState& s, llvm::FixedVectorType* type) {
+  const unsigned lanes = type->getNumElements(), whole = std::bit_ceil(lanes), bits = type->getScalarSizeInBits();
+  if (lanes == whole || whole * bits > static_cast<unsigned>(s.target.vector_bits) || type->getElementType()->isHalfTy()) return false;
+  return s.has(bits < 32 ? target::X86Feature::avx512bw : target::X86Feature::avx2);
 }
 
 }  // namespace
@@ -175,6 +183,17 @@ Value* FuncEmitter::load_vector(const Place& p, int lanes) {
   const llvm::Align align = align_of(p, p.ramp->base, lanes);
   Value* at = address(p, p.ramp->base);
   if (mask_ != nullptr && !p.in_bounds) return access(p, b_.CreateMaskedLoad(type, at, align, mask_, llvm::Constant::getNullValue(type)));
+  if (p.buffer->scope != ir::Scope::local && loads_part(s_, type)) {  // local ones become registers
+    // One instruction, where LLVM would read pieces of one, two, four lanes and put them together.
+    const unsigned whole = std::bit_ceil(static_cast<unsigned>(lanes));
+    auto* wide = llvm::FixedVectorType::get(p.element, whole);
+    std::vector<llvm::Constant*> read;
+    for (unsigned k = 0; k < whole; ++k) read.push_back(b_.getInt1(k < static_cast<unsigned>(lanes)));
+    Value* v = access(p, b_.CreateMaskedLoad(wide, at, align, llvm::ConstantVector::get(read), llvm::PoisonValue::get(wide)));
+    std::vector<int> first(static_cast<size_t>(lanes));
+    std::iota(first.begin(), first.end(), 0);
+    return b_.CreateShuffleVector(v, first);
+  }
   return access(p, b_.CreateAlignedLoad(type, at, align));
 }
 

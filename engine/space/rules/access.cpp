@@ -2,6 +2,7 @@
 #include "engine/space/rules/access.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "engine/arith/analyzer.h"
 #include "engine/ir/visit.h"
@@ -83,6 +84,24 @@ size_t joined_from(const ir::Expr& body, const std::vector<te::Axis>& axes) {
     length *= outer.extent;
   }
   return first;
+}
+
+int64_t unbroken_run(const ir::Expr& body, const std::vector<te::Axis>& axes, const te::Axis& along, int64_t lanes) {
+  int64_t run = 0;
+  bool begins = true;
+  for (const Read& r : reads_of(body, axes))
+    ir::walk(r.address, [&](const ir::Expr& e) {
+      const auto* n = ir::as<ir::BinaryNode>(e);
+      if (!n || (n->op != ir::BinaryOp::floor_div && n->op != ir::BinaryOp::floor_mod)) return;
+      const auto* shifted = ir::as<ir::BinaryNode>(n->a);
+      const bool behind = shifted && shifted->op == ir::BinaryOp::add && shifted->a.get() == along.var.get() && ir::as_int(shifted->b);
+      if (n->a.get() != along.var.get() && !behind) return;
+      if (const auto by = ir::as_int(n->b); by && *by > 1) {
+        run = std::gcd(run, *by);
+        begins = begins && !behind;
+      }
+    });
+  return run == 0 || run > along.extent || (!begins && run > lanes) ? along.extent : run;
 }
 
 int64_t iterations(const te::Op& op) {

@@ -331,27 +331,6 @@ void schedule_transpose(Builder& b, int stage, const ir::Expr& body, int across,
   parallelize(b, stage, first_loops(b, stage, outer, pieces_for(target)), iterations(b.at(stage).op));
 }
 
-/// The run of neighbours along an axis, the last one that has some, that reads do not take apart: where places come from the axis divided by a number and what
-/// is left of it, that number. Vectors within such runs need no division for each element. Runs that do not begin with the axis are of use while several of
-/// them fill a vector of `lanes`: what lies in which is known there all the same.
-int64_t unbroken_run(const ir::Expr& body, const std::vector<te::Axis>& axes, const te::Axis& last, int64_t lanes) {
-  int64_t run = 0;
-  bool begins = true;
-  for (const Read& r : reads_of(body, axes))
-    ir::walk(r.address, [&](const ir::Expr& e) {
-      const auto* n = ir::as<ir::BinaryNode>(e);
-      if (!n || (n->op != ir::BinaryOp::floor_div && n->op != ir::BinaryOp::floor_mod)) return;
-      const auto* shifted = ir::as<ir::BinaryNode>(n->a);
-      const bool behind = shifted && shifted->op == ir::BinaryOp::add && shifted->a.get() == last.var.get() && ir::as_int(shifted->b);
-      if (n->a.get() != last.var.get() && !behind) return;
-      if (const auto by = ir::as_int(n->b); by && *by > 1) {
-        run = std::gcd(run, *by);
-        begins = begins && !behind;
-      }
-    });
-  return run == 0 || run > last.extent || (!begins && run > lanes) ? last.extent : run;
-}
-
 /// A vector length of whole short runs rather than `v`, if such vectors fill a row and half a register: of each element it is known which run it lies in, as
 /// where images are made three times as wide.
 int64_t within_runs(int64_t v, int64_t run, int64_t length, int64_t lanes) {

@@ -204,6 +204,13 @@ int sharing_axis(const Builder& b, const Rows& rows) {
   return found;
 }
 
+/// The vectors' length where what is read is used again, and multiplied more often than it is loaded: as few as divide a row, whatever their number of lanes.
+int64_t fewest_vectors(int64_t length, int64_t lanes) {
+  for (int64_t v = lanes; 2 * v > lanes && lanes >= 8; --v)
+    if (length % v == 0) return v;
+  return vector_length(length, lanes);
+}
+
 /// Results of the tile, a vector of operands for each of its columns and one element of the other operand stay in registers.
 Tile register_tile(const Builder& b, const Rows& rows, const Target& target, const Choices& how, int64_t columns) {
   const std::vector<te::Axis>& axes = b.at(rows.output).op.axes;
@@ -223,10 +230,16 @@ Tile register_tile(const Builder& b, const Rows& rows, const Target& target, con
     tile.ragged = extent % tile.height != 0;
     return tile;
   }
-  for (size_t k = 0; tile.axis < 0 && k + 1 < axes.size(); ++k)
-    if (rows.shared[k] && axes[k].extent % how.accumulators == 0) tile.axis = static_cast<int>(k);
-  tile.vectors = divisor_up_to(columns, tile.axis >= 0 ? 2 : how.accumulators);
-  if (tile.axis >= 0) tile.height = divisor_up_to(axes[static_cast<size_t>(tile.axis)].extent, most(tile.vectors));
+  // Rows within a group, as of convolutions, read the same operands.
+  const Member& m = rows.members.front();
+  const te::Op& op = b.at(m.stage).op;
+  const ir::Expr body = schedule::whole_body(b.all(), m.stage);
+  for (size_t k = 0; tile.axis < 0 && k + 1 < axes.size(); ++k) {
+    if (!rows.shared[k]) continue;
+    const LineTile t = line_tile(axes.back().extent, unbroken_run(body, op.axes, op.axes[static_cast<size_t>(m.axis_of[k])], 0), op.output->dtype, target);
+    if (t.height >= how.accumulators) tile = {static_cast<int>(k), t.height, t.vectors};
+  }
+  if (tile.axis < 0) tile.vectors = divisor_up_to(columns, how.accumulators);
   return tile;
 }
 
@@ -235,7 +248,8 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, con
   const Member& out = rows.members.back();
   const te::Op& op = b.at(out.stage).op;
   const size_t rank = op.axes.size();
-  const int64_t length = op.axes.back().extent, v = vector_length(length, target.lanes(op.output->dtype));
+  const int64_t length = op.axes.back().extent, lanes = target.lanes(op.output->dtype);
+  const int64_t v = rows.reuse ? fewest_vectors(length, lanes) : vector_length(length, lanes);
   const int64_t in_row = (length + v - 1) / v;
   Tile tile_of_registers{-1, 1, divisor_up_to(in_row, how.accumulators)};
   if (rows.reuse) tile_of_registers = register_tile(b, rows, target, how, in_row);
@@ -326,6 +340,12 @@ bool is_one_row(const Builder& b, int stage) {
 }
 
 }  // namespace
+
+LineTile line_tile(int64_t columns, int64_t sharing, DType type, const Target& target) {
+  constexpr int64_t kMostLines = 16;
+  const int64_t v = fewest_vectors(columns, target.lanes(type)), vectors = divisor_up_to((columns + v - 1) / v, 2);
+  return {v, vectors, divisor_up_to(sharing, std::clamp<int64_t>((target.vector_registers - vectors - 1) / vectors, 1, kMostLines))};
+}
 
 void schedule_row(Builder& b, int stage, size_t rows, const Target& target, const Choices& how) {
   const te::Op& op = b.at(stage).op;

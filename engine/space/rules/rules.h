@@ -49,6 +49,12 @@ std::vector<ir::Var> first_loops(const schedule::Builder& b, int stage, std::vec
 
 bool is_output(const schedule::Builder& b, int stage);
 
+/// The register tile of a reduction whose vectors lie along a line of `columns` results, where `sharing` lines read the same vectors.
+struct LineTile {
+  int64_t lanes, vectors, height;  ///< of a vector; vectors of a line; lines
+};
+LineTile line_tile(int64_t columns, int64_t sharing, DType type, const Target& target);
+
 /// Whether `body`, over axes of which `last` is the last, reads several elements of an array for each of its own, where tables say by their place along the
 /// last axis: interpolation along rows. What the array's rows are made of is better computed once a row than at each of these places.
 bool looks_up_in_rows(const ir::Expr& body, const ir::Var& last, const ir::BufferNode* array);

@@ -135,19 +135,16 @@ double rate_of(const DirectConv& c, const Target& target, const ConfigEntity& e)
 /// channels 0.2 of the rate, measured on a Zen 4.
 double waits(const DirectConv& c, const Target& target, int64_t panel_bytes) { return c.lanes < c.out_block && panel_bytes > target.l1d_bytes ? 0.2 : 0; }
 
-/// Bytes of a line of the cache, as of all x86 processors and most others.
-constexpr double kLineOfCache = 64;
-
-/// What loops by rule reach, whose vectors lie along a line of pixels: each multiply-add loads a vector that begins anywhere, and takes two loads where it lies
-/// in two lines of the cache. Of that, 0.85 is what 20 to 72 channels in 2 to 7 groups reach on a Xeon, with AVX-512 (0.35 of the whole rate) and with AVX2
-/// (0.63). With strides the vectors lie far apart, too: about half of it, over groups of 12 to 232 channels on a Zen 4.
+/// What loops by rule reach, whose vectors lie along a line of pixels: 0.9 of their tile's rate, over 20 to 124 channels in 2 to 12 groups and images of 14 to 56
+/// on a Zen 5 with AVX-512 (0.73 to 1.02); llvm-mca's model of a Sapphire Rapids says 0.88 of the full rate for tiles of 10 and of 12 lines. With strides the
+/// vectors lie far apart: 0.55 to 0.75 on the Zen 5.
 double rate_by_rule(const te::Dag& dag, const DirectConv& c, const Target& target) {
   const te::Op& op = dag.ops[static_cast<size_t>(c.anchor.reduce)];
   const auto strides = op.attrs.find("strides");
   const bool strided = strides != op.attrs.end() && std::any_of(strides->second.begin(), strides->second.end(), [](int64_t by) { return by > 1; });
-  const target::Pipes pipes = target::pipes_of(target.cpu);
-  const double bytes = static_cast<double>(target.vector_bits) / (pipes.halves ? 16 : 8), loads = 1 + bytes / kLineOfCache;
-  return (strided ? 0.45 : 0.85) * filled(c.columns(), target.lanes(kFloat32)) * std::min(1.0, pipes.loads / loads / pipes.fmas);
+  const rules::LineTile tile = rules::line_tile(c.columns(), c.oc / c.groups, kFloat32, target);
+  const int64_t lanes = blocks_for(c.columns(), tile.lanes) * target.lanes(kFloat32);
+  return (strided ? 0.65 : 0.9) * static_cast<double>(c.columns()) / static_cast<double>(lanes) * tile_rate(tile.height, tile.vectors, target, 1);
 }
 
 }  // namespace

@@ -50,6 +50,20 @@ class MemoryTest : public QObject {
     QVERIFY2(accesses >= 3, text.c_str());
   }
 
+  /// Vectors of 14 elements are read under a mask rather than in pieces, where a processor can; those of registers are not in memory.
+  void odd_vectors_are_one_read() {
+    constexpr int kOdd = 14;
+    const auto A = ir::make_buffer("A", kFloat32, {42}), B = ir::make_buffer("B", kFloat32, {42}), sum = ir::make_buffer("sum", kFloat32, {kOdd}, ir::Scope::local);
+    const ir::Var i = ir::make_var("i");
+    const Expr v = ir::ramp(at(i) * int64_t{kOdd}, ir::index(1), kOdd), all = ir::ramp(ir::index(0), ir::index(1), kOdd);
+    const tir::Stmt body = tir::seq({tir::store(sum, {all}, ir::load(A, {v})), tir::store(B, {v}, ir::load(sum, {all}) + ir::load(sum, {all}))});
+    const tir::Func f{"kernel", {A, B}, 1, tir::make_for(i, ir::index(0), ir::index(3), ForKind::serial, tir::alloc(sum, body))};
+    const auto masked = [&](const char* target) { return count(listing(f, *parse_target(target)), "call contract <16 x float> @llvm.masked.load"); };
+    QCOMPARE(masked("llvm -mcpu=x86-64-v4"), 1);
+    QCOMPARE(masked("llvm -mcpu=x86-64-v3"), 0);  // longer than a register
+    QCOMPARE(masked("llvm -mcpu=x86-64-v2"), 0);
+  }
+
   /// Where a row lies is read from its table once, not for every vector of the row.
   void tables_are_read_before_rows() {
     const auto A = ir::make_buffer("A", kFloat32, {9, 48}), T = ir::make_buffer("T", kInt64, {4}), B = ir::make_buffer("B", kFloat32, {4, 48});

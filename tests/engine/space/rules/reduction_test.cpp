@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
+#include "engine/space/rules/rules.h"
 #include "tests/engine/space/schedule_check.h"
 
 using namespace tw;
@@ -36,6 +37,10 @@ class RuleReductionTest : public QObject {
          [](Net& n) {
            return n.op("relu", {n.op("conv2d", {n.input({1, 6, 5, 36}), n.weight({10, 3, 2, 2})}, {{"groups", int64_t{2}}})});
          }},
+        {"lines of odd vectors, of which tiles lie in one group",
+         [](Net& n) {
+           return n.op("conv2d", {n.input({1, 20, 5, 28}), n.weight({28, 10, 3, 3})}, {{"groups", int64_t{2}}, {"pads", Dims{1, 1, 1, 1}}});
+         }},
         {"a block that channels do not fill, in rows",
          [](Net& n) {
            return n.op("neg", {n.input({2, 15, 5, 9})});
@@ -53,6 +58,19 @@ class RuleReductionTest : public QObject {
   }
 
  private Q_SLOTS:
+  /// As few vectors as divide a line, and as many lines as registers hold whose group is the same.
+  void tilesOfLines() {
+    const auto tile = [](int64_t columns, int64_t sharing, const char* target) {
+      const auto t = space::rules::line_tile(columns, sharing, kFloat32, parse_target(target).value());
+      return std::vector{t.lanes, t.vectors, t.height};
+    };
+    const char *avx512 = "llvm -mcpu=skylake-avx512", *avx2 = "llvm -mcpu=haswell";
+    QCOMPARE(tile(56, 28, avx512), (Dims{14, 2, 14}));
+    QCOMPARE(tile(56, 120, avx512), (Dims{14, 2, 12}));
+    QCOMPARE(tile(7, 20, avx512), (Dims{7, 1, 10}));
+    QCOMPARE(tile(64, 124, avx512), (Dims{16, 2, 4}));
+    QCOMPARE(tile(28, 60, avx2), (Dims{7, 2, 6}));
+  }
   void keepsResults_data() { add_rows(cases()); }
   void keepsResults() {
     QFETCH(int, number);
@@ -88,7 +106,7 @@ class RuleReductionTest : public QObject {
   void sums_of_ragged_rows_are_whole_vectors() {
     const Target target = parse_target("llvm -mcpu=x86-64-v3 -num-cores=1").value();
     const te::DagPtr dag = dag_of([](Net& n) {
-      return n.op("relu", {n.op("conv2d", {n.input({1, 6, 5, 36}), n.weight({10, 3, 2, 2})}, {{"groups", int64_t{2}}})});
+      return n.op("relu", {n.op("conv2d", {n.input({1, 6, 5, 38}), n.weight({10, 3, 2, 2})}, {{"groups", int64_t{2}}})});
     });
     const std::string steps = schedule::print_steps(space::rule_schedule(dag, target, {}).value());
     QVERIFY2(steps.find("pad(") != std::string::npos, steps.c_str());
