@@ -13,7 +13,7 @@ namespace tw::space {
 namespace {
 
 /// A reduction's operand is computed again for each of its reads up to this many times, if that is cheap: padding, sums, casts. What is fetched from where a
-/// table says is not as cheap.
+/// table says is not as cheap on processors.
 constexpr int64_t kMaxRepeats = 16, kMaxFetches = 4;
 
 int64_t elements(const te::Op& op) { return op.output->num_elements(); }
@@ -40,7 +40,7 @@ bool fetched_singly(const te::Dag& dag, int i) {
 }
 
 /// Whether a stage disappears into its reader.
-bool inlines(const te::Dag& dag, int i) {
+bool inlines(const te::Dag& dag, int i, int64_t most_fetches) {
   const te::Op& op = dag.ops[static_cast<size_t>(i)];
   if (op.is_placeholder() || op.reducer != te::Reducer::none || op.tag == rules::kRunning) return false;
   if (std::find(dag.outputs.begin(), dag.outputs.end(), i) != dag.outputs.end()) return false;
@@ -56,13 +56,13 @@ bool inlines(const te::Dag& dag, int i) {
   });
   const int64_t repeats = rules::iterations(dag.ops[static_cast<size_t>(readers.front())]) / std::max<int64_t>(1, elements(op));
   return repeats <= (costly    ? 1
-                     : fetched ? kMaxFetches
+                     : fetched ? most_fetches
                                : kMaxRepeats) ||
          (!costly && dag.ops[static_cast<size_t>(readers.front())].reducer == te::Reducer::none);
 }
 
 /// The stages that disappear into their readers. What would make an expression too large stays.
-std::vector<int> inlined(const te::Dag& dag) {
+std::vector<int> inlined(const te::Dag& dag, int64_t most_fetches) {
   std::vector<bool> chosen(dag.ops.size());
   std::vector<te::WrittenSize> sizes;
   for (size_t i = 0; i < dag.ops.size(); ++i) {
@@ -83,7 +83,7 @@ std::vector<int> inlined(const te::Dag& dag) {
       size = te::written_size(op, read);
     }
     sizes.push_back(std::move(size));
-    chosen[i] = inlines(dag, static_cast<int>(i));
+    chosen[i] = inlines(dag, static_cast<int>(i), most_fetches);
   }
   std::vector<int> out;
   for (size_t i = 0; i < chosen.size(); ++i)
@@ -140,7 +140,7 @@ Expected<schedule::Schedule> schedule_for_cores(const te::DagPtr& dag, const Tar
   // In blocks each place is a vector that is fetched whole.
   const bool in_rows = used != Rules::none && std::all_of(b.outputs().begin(), b.outputs().end(), [&](int o) { return b.at(o).layout.empty(); });
   const auto kept = [&](int i) { return in_rows && by_rows(*dag, i); };
-  for (const int i : inlined(*dag))
+  for (const int i : inlined(*dag, kMaxFetches))
     if (!kept(i)) b.compute_inline(i);
   if (used == Rules::none) return std::move(b).finish();
   if (used == Rules::all) keep_blocks(b);
@@ -170,7 +170,7 @@ Expected<schedule::Schedule> schedule_for_cores(const te::DagPtr& dag, const Tar
 
 schedule::Builder rules::start_on_threads(const te::DagPtr& dag, const std::optional<Crossing>& crossing) {
   schedule::Builder b(dag);
-  for (const int i : inlined(*dag))
+  for (const int i : inlined(*dag, kMaxRepeats))
     if (!(crossing && dag->ops[static_cast<size_t>(i)].name == crossing->source)) b.compute_inline(i);
   return b;
 }

@@ -62,8 +62,14 @@ int64_t points_of(const Op& op) {
 
 int64_t flops(const Dag& dag) {
   int64_t total = 0;
-  for (const Op& op : dag.ops)
-    if (!op.is_placeholder()) total += points_of(op) * (Counter().operations(*op.body) + (op.reducer == Reducer::none ? 0 : 1));
+  for (const Op& op : dag.ops) {
+    if (op.is_placeholder()) continue;
+    // Bodies whose terms neighbours share, as running sums, say how many are left.
+    const auto shared = op.attrs.find("operations");
+    int64_t each = Counter().operations(*op.body);
+    if (shared != op.attrs.end() && !shared->second.empty()) each = std::clamp<int64_t>(shared->second.front(), 0, each);
+    total += points_of(op) * (each + (op.reducer == Reducer::none ? 0 : 1));
+  }
   return total;
 }
 

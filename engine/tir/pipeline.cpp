@@ -51,7 +51,7 @@ const std::array<Pass, 18> kPasses{{
      "thread synchronisation of TVM, Chen et al., OSDI 2018", Pass::On::launches, "threads would read shared memory that others have not written yet"},
     // Before unrolling and vectorising: a guard inside a vector would forbid it, and copies are cheapest while bodies are small.
     {"partition_loops", partition_loops,
-     "Cuts a loop where the guard of an imperfect split stops to hold. The main part runs without the test, only the last piece keeps it.", "Halide, PLDI 2013",
+     "Cuts a loop where a guard stops to hold, as of an imperfect split or of padding. The main part runs without the test, only the other pieces keep it.", "Halide, PLDI 2013",
      Pass::On::host},
     // The pieces have ranges of their own: more folds.
     {"simplify", simplify, kSimplifyText, "affine arithmetic as in Halide (PLDI 2013) and TVM (OSDI 2018)", Pass::On::host},

@@ -11,21 +11,28 @@ namespace {
 
 constexpr int64_t kMostTaps = 64;
 
-/// Position in the input that output position `o` stands for, in the numbers of 32 bits that the scales of ONNX are and its runtimes compute in: which of two
-/// neighbours a position in their middle goes to depends on it.
-double source(const Emitter& n, const ResampleMode& m, const ResampleAxis& a, int64_t o) {
-  const auto p = static_cast<float>(o), in = static_cast<float>(a.in), out = static_cast<float>(a.out), scale = static_cast<float>(a.scale);
-  const auto start = static_cast<float>(a.start), end = static_cast<float>(a.end);
-  const float half = (p + 0.5F) / scale - 0.5F;
+/// Position in the input that output position `o` stands for, in numbers of type T: which of two neighbours a position in their middle goes to depends on it.
+template <class T>
+T source_in(const Emitter& n, const ResampleMode& m, const ResampleAxis& a, int64_t o) {
+  const auto p = static_cast<T>(o), in = static_cast<T>(a.in), out = static_cast<T>(a.out), scale = static_cast<T>(a.scale),
+             inverse = static_cast<T>(1 / a.scale);
+  const auto start = static_cast<T>(a.start), end = static_cast<T>(a.end);
+  const auto unscaled = [&](T x) { return m.multiplies ? x * inverse : x / scale; };
+  const T middle = static_cast<T>(0.5), half = unscaled(p + middle) - middle;
   if (m.coordinates == "half_pixel") return half;
   if (m.coordinates == "half_pixel_symmetric") return in / 2 * (1 - out / (scale * in)) + half;
   if (m.coordinates == "pytorch_half_pixel") return a.out > 1 ? half : 0;
-  if (m.coordinates == "align_corners") return a.out > 1 ? p * (in - 1) / (scale * in - 1) : 0;  // the extent before rounding down
-  if (m.coordinates == "asymmetric") return p / scale;
-  if (m.coordinates == "tf_crop_and_resize")
-    return a.out > 1 ? start * (in - 1) + p * (end - start) * (in - 1) / (out - 1) : 0.5F * (start + end) * (in - 1);
-  if (m.coordinates == "tf_half_pixel_for_nn") return (p + 0.5F) / scale;
+  if (m.coordinates == "align_corners") {
+    if (a.out <= 1) return 0;
+    return m.multiplies ? p * ((in - 1) / (out - 1)) : p * (in - 1) / (scale * in - 1);  // by the extent before rounding down
+  }
+  if (m.coordinates == "asymmetric") return unscaled(p);
+  if (m.coordinates == "tf_crop_and_resize") return a.out > 1 ? start * (in - 1) + p * (end - start) * (in - 1) / (out - 1) : middle * (start + end) * (in - 1);
+  if (m.coordinates == "tf_half_pixel_for_nn") return unscaled(p + middle);
   n.unsupported(fmt::format("coordinate mode '{}'", printable(m.coordinates.substr(0, 64))));
+}
+double source(const Emitter& n, const ResampleMode& m, const ResampleAxis& a, DType data, int64_t o) {
+  return m.multiplies && data == kFloat64 ? source_in<double>(n, m, a, o) : static_cast<double>(source_in<float>(n, m, a, o));
 }
 
 int64_t nearest_index(const Emitter& n, const ResampleMode& m, double x) {
@@ -54,7 +61,7 @@ bool repeats(const HostArray& table, int64_t factor) {
 /// Nearest neighbours: whole repetitions become a broadcast, everything else a gather with a constant table.
 int resample_nearest(Emitter& n, int v, int64_t axis, const ResampleMode& m, const ResampleAxis& a) {
   HostArray table = HostArray::make(kInt32, {a.out});
-  for (int64_t o = 0; o < a.out; ++o) table.set_int(o, std::clamp<int64_t>(nearest_index(n, m, source(n, m, a, o)), 0, a.in - 1));
+  for (int64_t o = 0; o < a.out; ++o) table.set_int(o, std::clamp<int64_t>(nearest_index(n, m, source(n, m, a, n.dtype(v), o)), 0, a.in - 1));
   if (a.out % a.in != 0 || !repeats(table, a.out / a.in)) return n.emit("gather", {v, n.constant(std::move(table))}, attrs({{"axis", axis}}));
   Dims result = n.shape(v), column = result, wide = result;
   result[static_cast<size_t>(axis)] = a.out;
@@ -70,7 +77,7 @@ int resample_smooth(Emitter& n, int v, int64_t axis, const ResampleMode& m, cons
   if (taps > kMostTaps) n.unsupported(fmt::format("shrinking to {} of {} elements against aliasing", a.out, a.in));
   HostArray indices = HostArray::make(kInt32, {a.out, taps}), weights = HostArray::make(n.dtype(v), {a.out, taps});
   for (int64_t o = 0; o < a.out; ++o) {
-    double x = source(n, m, a, o);
+    double x = source(n, m, a, n.dtype(v), o);
     if (m.kind == "linear" && !m.antialias) x = std::clamp(x, 0.0, static_cast<double>(a.in - 1));
     const double base = std::floor(x);
     std::vector<double> w;
@@ -96,7 +103,7 @@ int extrapolated(Emitter& n, int v, const ResampleMode& m, const std::vector<Res
     HostArray outside = HostArray::make(kBool, shape);
     bool any = false;
     for (int64_t o = 0; o < axes[d].out; ++o) {
-      const double x = source(n, m, axes[d], o);
+      const double x = source(n, m, axes[d], n.dtype(v), o);
       if (x >= 0 && x <= static_cast<double>(axes[d].in - 1)) continue;
       outside.set_int(o, 1);
       any = true;

@@ -15,6 +15,7 @@ struct ResampleMode {
   double cubic_a = -0.75;
   bool exclude_outside = false;
   bool antialias = false;
+  bool multiplies = false;  ///< places are multiplied by the inverse scale in the data's type, as PyTorch does; ONNX Runtime divides by scales of 32 bits
 };
 struct ResampleAxis {
   int64_t in, out;

@@ -38,6 +38,8 @@ enum class AtenForm {
 /// The converter of a function, or null.
 const AtenOp* find_aten_op(const std::string& name, AtenForm* form = nullptr);
 
+/// The shape that all values are broadcast to.
+Dims common_shape(TorchNode& n, const std::vector<int>& values);
 /// All of a list as one per dimension: a single number counts for each.
 Dims per_dimension(TorchNode& n, const char* name, size_t dims, int64_t fallback);
 

@@ -220,12 +220,13 @@ TorchResults index_fill(TorchNode& n) { return index_written(n, "value", "none")
 
 /// The first elements of `source` where the mask holds, in order.
 TorchResults masked_scatter(TorchNode& n) {
-  const int x = n.tensor("self"), source = n.cast(n.tensor("source"), n.dtype(x));
-  const Dims shape = n.shape(x);
+  const int self = n.tensor("self"), holds = n.tensor("mask"), source = n.cast(n.tensor("source"), n.dtype(self));
+  const Dims shape = common_shape(n, {self, holds});
+  const int x = n.broadcast(self, shape);
   const int64_t count = n.type(x).num_elements(), have = n.type(source).num_elements();
   if (count == 0) return n.one(x);
   if (have == 0) n.unsupported("nothing to put where a condition holds");
-  const int mask = n.broadcast(n.cast(n.tensor("mask"), kBool), shape);
+  const int mask = n.broadcast(n.cast(holds, kBool), shape);
   const int before = n.emit("cumsum", {n.cast(n.reshape(mask, {count}), kInt64)}, attrs({{"axis", int64_t{0}}}));
   // Where the mask does not hold any element will do.
   const int place = n.emit("clip", {n.with_scalar("sub", before, 1)}, attrs({{"min", 0.0}, {"max", static_cast<double>(have - 1)}}));

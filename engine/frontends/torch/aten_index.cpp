@@ -6,6 +6,20 @@
 
 namespace tw::frontends {
 
+Dims common_shape(TorchNode& n, const std::vector<int>& values) {
+  Dims shape;
+  for (const int v : values) {
+    const Dims& s = n.shape(v);
+    if (s.size() > shape.size()) shape.insert(shape.begin(), s.size() - shape.size(), 1);
+    for (size_t d = 0; d < s.size(); ++d) {
+      int64_t& to = shape[shape.size() - s.size() + d];
+      if (to != s[d] && to != 1 && s[d] != 1) n.invalid("shapes that do not broadcast");
+      if (to == 1) to = s[d];
+    }
+  }
+  return shape;
+}
+
 namespace {
 
 TorchResults embedding(TorchNode& n) { return n.one(n.emit("gather", {n.tensor("weight"), n.tensor("indices")}, attrs({{"axis", int64_t{0}}}))); }
@@ -107,20 +121,6 @@ IndexList index_list(TorchNode& n, int x) {
   if (static_cast<int64_t>(list.at.size()) > n.rank(x)) n.invalid(fmt::format("{} indices for {} dimensions", list.at.size(), n.rank(x)));
   list.at.resize(static_cast<size_t>(n.rank(x)), -1);
   return list;
-}
-
-Dims common_shape(TorchNode& n, const std::vector<int>& values) {
-  Dims shape;
-  for (const int v : values) {
-    const Dims& s = n.shape(v);
-    if (s.size() > shape.size()) shape.insert(shape.begin(), s.size() - shape.size(), 1);
-    for (size_t d = 0; d < s.size(); ++d) {
-      int64_t& to = shape[shape.size() - s.size() + d];
-      if (to != s[d] && to != 1 && s[d] != 1) n.invalid("indices of shapes that do not broadcast");
-      if (to == 1) to = s[d];
-    }
-  }
-  return shape;
 }
 
 /// Where the indexed dimensions are, those first, and whether they are next to each other.

@@ -64,10 +64,12 @@ int numbers_of(TorchNode& n) {
   const int v = float_operand(n);
   return n.choose(n.emit("isnan", {v}), n.scalar(n.dtype(v), 0), v);
 }
-TorchResults nan_sum(TorchNode& n) { return reduced(n, "reduce_sum", numbers_of(n)); }
+TorchResults nan_sum(TorchNode& n) { return n.dtype(n.tensor("self")).is_float() ? reduced(n, "reduce_sum", numbers_of(n)) : sum(n); }
 TorchResults nan_mean(TorchNode& n) {
-  const int v = float_operand(n), count = reduced(n, "reduce_sum", n.cast(n.emit("not", {n.emit("isnan", {v})}), n.dtype(v)))[0].value;
-  return n.one(n.binary("div", nan_sum(n)[0].value, count));
+  const int v = float_operand(n);
+  const DType type = n.dtype(v), exact = type == kFloat64 ? kFloat64 : kFloat32;  // which counts further than 16 bits do
+  const int count = reduced(n, "reduce_sum", n.cast(n.emit("not", {n.emit("isnan", {v})}), exact))[0].value;
+  return n.one(n.cast(n.binary("div", reduced(n, "reduce_sum", n.cast(numbers_of(n), exact))[0].value, count), type));
 }
 TorchResults arg(TorchNode& n, const char* ours) {
   int v = n.tensor("self");

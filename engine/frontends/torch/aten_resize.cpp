@@ -31,7 +31,8 @@ std::vector<ResampleAxis> axes_of(TorchNode& n, int x, size_t spatial, bool alig
   return axes;
 }
 
-TorchResults resized(TorchNode& n, size_t spatial, const ResampleMode& m) {
+TorchResults resized(TorchNode& n, size_t spatial, ResampleMode m) {
+  m.multiplies = true;
   const int x = n.tensor(n.has("self") ? "self" : "input");
   return n.one(resampled(n, x, m, axes_of(n, x, spatial, m.coordinates == "align_corners")));
 }

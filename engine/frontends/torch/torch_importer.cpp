@@ -352,12 +352,12 @@ void TorchImporter::add_node(const Json& node) {
     Reference& self = references_[static_cast<size_t>(r.of)];
     self.steps.insert(self.steps.end(), r.steps.begin(), r.steps.end());
     self.value = v;
-    results = {{.of = r.of}};
+    results = {{.of = r.of, .itself = true}};
   } else if (form == AtenForm::writes) {
     const int self = n.reference(n.has("self") ? "self" : "input");
     const graph::TensorType type = n.type(read(self));
     write(self, n.broadcast(n.cast(results.at(0).value, type.dtype), type.shape));
-    results = {{.of = self}};
+    results = {{.of = self, .itself = true}};
   }
   bind(outputs, results, n.where());
   std::vector<int> values;
@@ -371,7 +371,10 @@ void TorchImporter::bind_one(const std::string& name, const TorchResult& result)
     return;
   }
   int index = -1;
-  if (result.of >= 0) {
+  if (result.itself) {
+    index = result.of;
+    read(index);
+  } else if (result.of >= 0) {
     Reference r = references_[static_cast<size_t>(result.of)];
     r.steps.insert(r.steps.end(), result.steps.begin(), result.steps.end());
     int v = read(result.of);

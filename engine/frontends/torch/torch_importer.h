@@ -31,6 +31,7 @@ struct TorchResult {
   std::optional<Number> number = {};        ///< or a number
   int of = -1;                              ///< or a view of this tensor (a reference), through `steps`
   std::vector<ViewStep> steps = {};
+  bool itself = false;  ///< the very tensor `of`, whatever happens to it later
 };
 using TorchResults = std::vector<TorchResult>;
 

@@ -7,7 +7,7 @@ namespace tw::graph::ops {
 
 namespace {
 
-constexpr int64_t kMost = 1 << 16;  ///< extents, strides, dilations and paddings
+constexpr int64_t kMost = int64_t{1} << 30;  ///< extents, strides, dilations, paddings and elements of a window
 
 /// Windows over an image, by dimension of it.
 struct Windows {

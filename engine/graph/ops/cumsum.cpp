@@ -16,7 +16,7 @@ Types infer_cumsum(const OpContext& c) {
   return result(c, x.dtype, x.shape);
 }
 
-/// Elements of which each adds up all before it in its block, by sums of twice as many each time: a vector of the longest.
+/// Elements of which each adds up all before it in its block: a vector of the longest.
 constexpr int64_t kRunningBlock = 16;
 
 struct Running {
@@ -51,11 +51,12 @@ struct Running {
       const Expr own = ir::floor_div(at, ir::index(kRunningBlock));
       return both(sum, ir::select(ir::index(1) <= own, before->at(moved(s, axis, own - 1)), none));
     };
-    return b.compute(name, x.shape(), body, "running", {{"axis", {static_cast<int64_t>(axis)}}, {"block", {kRunningBlock}}});
+    const int64_t operations = before ? 2 : 1;  // of each element: one for its term, one for the blocks before it
+    return b.compute(name, x.shape(), body, "running", {{"axis", {static_cast<int64_t>(axis)}}, {"block", {kRunningBlock}}, {"operations", {operations}}});
   }
 
-  /// All up to each position; `reverse`: from the end. Long ones in blocks: what runs up within each, and what all blocks before it have together, which runs
-  /// up over the blocks' totals in the same way. Blocks are counted from the first element in either case, as vectors are.
+  /// All up to each position, by sums of twice as many each time; `reverse`: from the end. Long ones in blocks: what runs up within each, and what all blocks
+  /// before it have together, which runs up over the blocks' totals in the same way. Blocks are counted from the first element in either case, as vectors are.
   te::Tensor over(const std::string& name, const te::Tensor& x, bool reverse) const {
     const int64_t extent = x.shape()[axis], block = kRunningBlock;
     if (extent == 1) return b.compute(name, x.shape(), [&](const Indices& s) { return x.at(s); });

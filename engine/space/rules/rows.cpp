@@ -204,9 +204,11 @@ int sharing_axis(const Builder& b, const Rows& rows) {
   return found;
 }
 
-/// The vectors' length where what is read is used again, and multiplied more often than it is loaded: as few as divide a row, whatever their number of lanes.
+/// The vectors' length where what is read is used again, and multiplied more often than it is loaded: as few vectors as there may be, whatever their number of
+/// lanes, of short rows one more if they divide it.
 int64_t fewest_vectors(int64_t length, int64_t lanes) {
-  for (int64_t v = lanes; 2 * v > lanes && lanes >= 8; --v)
+  const int64_t most = (length + lanes - 1) / lanes + (length <= 4 * lanes ? 1 : 0);
+  for (int64_t v = lanes; v * most >= length && lanes >= 8; --v)
     if (length % v == 0) return v;
   return vector_length(length, lanes);
 }
@@ -234,11 +236,13 @@ Tile register_tile(const Builder& b, const Rows& rows, const Target& target, con
   const Member& m = rows.members.front();
   const te::Op& op = b.at(m.stage).op;
   const ir::Expr body = schedule::whole_body(b.all(), m.stage);
-  for (size_t k = 0; tile.axis < 0 && k + 1 < axes.size(); ++k) {
-    if (!rows.shared[k]) continue;
-    const LineTile t = line_tile(axes.back().extent, unbroken_run(body, op.axes, op.axes[static_cast<size_t>(m.axis_of[k])], 0), op.output->dtype, target);
-    if (t.height >= how.accumulators) tile = {static_cast<int>(k), t.height, t.vectors};
-  }
+  for (const bool grouped : {true, false})  // else any axis: its rows share nothing but the other operand
+    for (size_t k = 0; tile.axis < 0 && k + 1 < axes.size(); ++k) {
+      if (!rows.shared[k]) continue;
+      const int64_t run = unbroken_run(body, op.axes, op.axes[static_cast<size_t>(m.axis_of[k])], 0);
+      const LineTile t = line_tile(axes.back().extent, run, op.output->dtype, target);
+      if (t.height >= how.accumulators && (run < axes[k].extent || !grouped)) tile = {static_cast<int>(k), t.height, divisor_up_to(columns, t.vectors)};
+    }
   if (tile.axis < 0) tile.vectors = divisor_up_to(columns, how.accumulators);
   return tile;
 }

@@ -68,9 +68,10 @@ bool schedule_running(Builder& b, const Target& target) {
   const int64_t columns = op.axes[last].extent, v = vector_length(columns, target.lanes(op.output->dtype));
   // As many columns as stay in the cache from the totals to the result, and no more than give every core some.
   const int64_t fit = target.l2_bytes / 2 / (op.axes[axis].extent * op.output->dtype.bytes()), least = kVectorsTogether * v;
-  const bool alone = op.output->num_elements() == op.axes[axis].extent * columns;
-  const int64_t shared = alone ? (columns + target.cores - 1) / target.cores : columns;
+  const int64_t others = op.output->num_elements() / (op.axes[axis].extent * columns), shared = (columns * others + target.cores - 1) / target.cores;
   const int64_t tile = std::min(std::max(least, (std::min(fit, shared) + least - 1) / least * least), (columns + v - 1) / v * v);
+  // Few columns: loops along the axis have work for more cores, half a block for each element.
+  if (others * ((columns + tile - 1) / tile) * block / 2 < target.cores && iterations(op) >= kParallelWork) return false;
   const std::vector<ir::Var> outer = write_blocks(b, out, axis, block, last, tile, v);
   int result = out + 1;
   const ir::Var region = outer.size() > 1 ? b.fuse(result, outer) : outer.front();

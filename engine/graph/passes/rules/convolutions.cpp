@@ -177,6 +177,13 @@ Expected<Outcome> transposed_convolution_by_columns(Site& s) {
   const Dims ones(spatial, 1), kernel(w.begin() + 2, w.end()), image(y.begin() + 2, y.end()), strides = a.integers("strides", ones),
                                                                                               dilations = a.integers("dilations", ones);
   if (!reaches_zeros(kernel, strides, dilations) || (in > 1 && in < kFewestSummed) || product(x) == 0 || product(y) == 0) return nothing();
+  Dims pads = a.integers("pads", Dims(2 * spatial, 0));
+  for (size_t d = 0; d < spatial; ++d) {
+    const int64_t reach = (kernel[d] - 1) * dilations[d] + 1, span = (x[d + 2] - 1) * strides[d] + reach;
+    pads[spatial + d] = std::max<int64_t>(0, span - image[d] - pads[d]);
+    // Output padding may leave room for more windows than there are elements.
+    if ((image[d] + pads[d] + pads[spatial + d] - reach) / strides[d] + 1 != x[d + 2]) return nothing();
+  }
   const int64_t window = product(kernel), windows = product(Dims(x.begin() + 2, x.end()));
 
   // [groups, out * window, in]
@@ -184,9 +191,6 @@ Expected<Outcome> transposed_convolution_by_columns(Site& s) {
   for (int64_t g = 0; g < groups; ++g)
     for (int64_t c = 0; c < in; ++c)
       for (int64_t k = 0; k < out * window; ++k) turned.set((g * out * window + k) * in + c, weight->get((g * in + c) * out * window + k));
-  Dims pads = a.integers("pads", Dims(2 * spatial, 0));
-  for (size_t d = 0; d < spatial; ++d)  // as many windows as elements
-    pads[spatial + d] = std::max<int64_t>(0, (x[d + 2] - 1) * strides[d] + (kernel[d] - 1) * dilations[d] + 1 - image[d] - pads[d]);
   TW_TRY(const int rows, s.reshaped(s.input(0), {x[0], groups, in, windows}, ".rows"));
   TW_TRY(const int products, s.add_node({in == 1 ? "mul" : "matmul", {s.add_constant(std::move(turned)), rows}}, ".products"));
   TW_TRY(const int columns, s.reshaped(products, {x[0], y[1] * window, windows}, ".columns"));

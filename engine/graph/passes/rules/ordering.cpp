@@ -19,7 +19,8 @@ Expected<Outcome> sorted_in_stages(Site& s) {
 /// Vectors run along the last dimension, however short it is: lines that lie beside each other become one dimension.
 Expected<Outcome> lines_beside_each_other(Site& s) {
   const std::vector<int64_t> x = s.type(s.input(0)).shape, y = s.result().shape;
-  const int64_t given = s.draft().attrs.integer("axis", -1), axis = given < 0 ? given + static_cast<int64_t>(x.size()) : given;
+  const int64_t given = s.draft().attrs.integer("axis", s.draft().op == "top_k_indices" ? -1 : 0),
+                axis = given < 0 ? given + static_cast<int64_t>(x.size()) : given;
   const auto behind = x.begin() + axis + 1;
   if (s.target().gpu || product(x) == 0 || std::count_if(behind, x.end(), [](int64_t n) { return n > 1; }) < 2) return nothing();
   const int64_t before = product({x.begin(), x.begin() + axis}), beside = product({behind, x.end()});
@@ -27,8 +28,8 @@ Expected<Outcome> lines_beside_each_other(Site& s) {
   Draft order = s.draft();
   order.inputs[0] = lines;
   order.attrs.values["axis"] = int64_t{1};
-  TW_TRY(const int places, s.add_node(order, ".places"));
-  return Outcome(reshape_of(places, y));
+  TW_TRY(const int ordered, s.add_node(order, ".along"));
+  return Outcome(reshape_of(ordered, y));
 }
 
 }  // namespace
@@ -36,7 +37,7 @@ Expected<Outcome> lines_beside_each_other(Site& s) {
 std::span<const Rule> ordering() {
   static const std::array kRules = {
       Rule{"top_k_indices", sorted_in_stages, "On processors, many elements are sorted in stages rather than compared all with all"},
-      Rule{"top_k_indices", lines_beside_each_other, "On processors, dimensions behind the one that is put in order are one"},
+      Rule{"top_k_indices cumsum cumprod", lines_beside_each_other, "On processors, dimensions behind the one that is put in order or runs up are one"},
   };
   return kRules;
 }

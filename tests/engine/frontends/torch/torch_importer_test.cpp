@@ -186,6 +186,12 @@ class TorchImporterTest : public QObject {
                mask = call("torch.ops.aten.eq.Scalar", {{"self", tensor("odd")}, {"other", integer(1)}}, "mask");
     const Json put = call("torch.ops.aten.masked_scatter.default", {{"self", x}, {"mask", tensor("mask")}, {"source", w}}, "y");
     QCOMPARE(result(Json::array({odd, mask, put}), {{"mask", meta({2, 3}, 12)}, {"y", meta({2, 3})}}), (std::vector<double>{0, 0, 2, 1, 4, 2}));
+    // Places are multiplied by 7, where a division by 1 / 7 in 32 bits would give 6.
+    const Json line = call("torch.ops.aten.arange.default", {{"end", integer(14)}}, "line"),
+               image = call("torch.ops.aten.view.default", {{"self", tensor("line")}, {"size", integers({1, 1, 14})}}, "image");
+    QCOMPARE(result(Json::array({line, image, call("torch.ops.aten.upsample_nearest1d.default", {{"self", tensor("image")}, {"output_size", integers({2})}}, "y")}),
+                    {{"line", meta({14})}, {"y", meta({1, 1, 2})}}),
+             (std::vector<double>{0, 7}));
     // Not a number where one is among them; infinities are counted as ever.
     const Json some = call("torch.ops.aten.log.default", {{"self", tensor("shifted")}}, "logs"),
                shifted = call("torch.ops.aten.sub.Scalar", {{"self", x}, {"other", integer(1)}}, "shifted");

@@ -161,6 +161,18 @@ const Case kCases[] = {
        return n.op("conv1d_transpose", {reshape(n, x, {1, 8, 3}), n.weight({8, 3, 5}), n.weight({6})}, a);
      },
      "reshape reshape matmul reshape columns_to_image reshape add"},
+    {"depthwise transposed convolution with strides and dilated windows",
+     [](Net& n, int x) {
+       const Attrs a{{{"groups", int64_t{8}}, {"strides", Dims{3}}, {"dilations", Dims{2}}}};
+       return n.op("conv1d_transpose", {reshape(n, x, {1, 8, 3}), n.weight({8, 1, 5})}, a);
+     },
+     "reshape reshape mul reshape columns_to_image"},
+    {"transposed convolution whose padding has room for another window",
+     [](Net& n, int x) {
+       const Attrs a{{{"strides", Dims{2}}, {"dilations", Dims{3}}, {"output_padding", Dims{2}}}};
+       return n.op("conv1d_transpose", {reshape(n, x, {1, 4, 6}), n.weight({4, 3, 5})}, a);
+     },
+     "reshape conv1d_transpose"},
     {"other convolutions with computed weights stay",
      [](Net& n, int x) {
        return n.op("conv1d", {x, reshape(n, slice(n, x, {1, 0, 0}, {1, 3, 4}), {2, 3, 2})});
@@ -484,14 +496,15 @@ class SimplifyExpressionsTest : public QObject {
 
   /// Dimensions behind the one that is put in order are one.
   void orderedLinesAreJoined() {
-    const auto operators = [](Dims shape, const char* target) {
+    const auto operators = [](Dims shape, const char* target, const char* op = "top_k_indices") {
       Net n;
       const int x = n.input(std::move(shape));
-      const Graph g = n.finish({n.op("top_k_indices", {x}, Attrs{{{"axis", int64_t{1}}, {"k", int64_t{3}}}})});
+      const Graph g = n.finish({n.op(op, {x}, Attrs{{{"axis", int64_t{1}}, {"k", int64_t{3}}}})});
       const Graph s = remove_dead_nodes(simplify_expressions(g, parse_target(target).value()).value(), Target{}).value();
       return tw::graph::testing::what_differs(g, s, 0) + tw::graph::testing::operators_of(s);
     };
     QCOMPARE(operators({2, 7, 5, 2}, "llvm"), std::string("reshape top_k_indices reshape"));
+    QCOMPARE(operators({2, 7, 5, 2}, "llvm", "cumsum"), std::string("reshape cumsum reshape"));
     QCOMPARE(operators({2, 7, 5, 1}, "llvm"), std::string("top_k_indices"));
     QCOMPARE(operators({2, 7, 5, 2}, "cuda:a100"), std::string("top_k_indices"));
   }

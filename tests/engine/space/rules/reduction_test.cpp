@@ -70,6 +70,8 @@ class RuleReductionTest : public QObject {
     QCOMPARE(tile(7, 20, avx512), (Dims{7, 1, 10}));
     QCOMPARE(tile(64, 124, avx512), (Dims{16, 2, 4}));
     QCOMPARE(tile(28, 60, avx2), (Dims{7, 2, 6}));
+    QCOMPARE(tile(40, 60, avx512), (Dims{10, 2, 12}));
+    QCOMPARE(tile(100, 60, avx512), (Dims{16, 1, 15}));  // 7 vectors, of which the last is not whole, and not 10 of 10
   }
   void keepsResults_data() { add_rows(cases()); }
   void keepsResults() {

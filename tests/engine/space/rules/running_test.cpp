@@ -35,6 +35,9 @@ class RuleRunningTest : public QObject {
     QVERIFY2(problem.empty(), problem.c_str());
   }
 
+  /// Each element costs two additions, and one for its block's total.
+  void countsWhatIsAdded() { QCOMPARE(te::flops(*dag_of(cases().front().make)), int64_t{40 * 37 * 2 + 2 * 37 * 16 + 2 * 37}); }
+
   /// A block's rows are written out, so that compilers see what their sums share: no test is left of where in its block a row is.
   void rows_of_a_block_are_written_out() {
     const Target target = parse_target("llvm -mcpu=x86-64-v3 -num-cores=1").value();

@@ -215,6 +215,17 @@ class DirectConvTest : public QObject {
     QVERIFY(in_parts("sapphirerapids", 24, 7, 2, 0));
     QVERIFY(in_parts("haswell", 24, 7, 1));  // three whole vectors
   }
+  /// Tiles of one vector of outputs take one channel in a turn where registers are few.
+  void channelsOfNarrowTiles() {
+    const auto channels = [](int64_t width) {
+      const Target target = parse_target("llvm -mcpu=haswell -num-cores=1").value();
+      const te::DagPtr dag = dag_of([&](Net& n) { return conv(n, {1, 4 * width, 28, 28}, {4 * width, width, 3, 3}, 1, 1, 4); });
+      const space::ConfigEntity e = space::find_template(*dag, target)->fallback(*dag, target);
+      return std::pair(e.integer("oc_blocks") > 1, e.integer("unroll_ic"));
+    };
+    QCOMPARE(channels(56), (std::pair<bool, int64_t>(false, 1)));
+    QCOMPARE(channels(24), (std::pair<bool, int64_t>(true, 2)));
+  }
   /// Five vectors of outputs are a panel; where that fits no level-2 cache, tiles of more pixels and fewer vectors pass less of it.
   void panelsThatNoCacheHolds() {
     const auto pixels = [](int64_t channels) {
