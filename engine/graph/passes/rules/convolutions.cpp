@@ -100,6 +100,13 @@ bool better_interleaved(const Interleaved& i, const Dims& x, const Dims& w, int6
   return lanes % strides.back() == 0 && i.waste <= kMostWaste && (wide || terms >= kLongSum);
 }
 
+/// Whether a window leaves elements out.
+bool has_gaps(const Dims& kernel, const Dims& dilations) {
+  for (size_t d = 0; d < kernel.size(); ++d)
+    if (dilations[d] > 1 && kernel[d] > 1) return true;
+  return false;
+}
+
 Expected<Outcome> transposed_convolution(Site& s) {
   const HostArray* weight = s.constant(s.input(1));
   const bool biased = s.draft().inputs.size() > 2 && s.input(2) >= 0;
@@ -110,7 +117,7 @@ Expected<Outcome> transposed_convolution(Site& s) {
   const int64_t groups = a.integer("groups", 1), in = x[1] / groups, out = w[1];
   const bool by_channel = groups > 1 && in == 1 && out == 1;
   const Dims strides = a.integers("strides", Dims(spatial, 1));
-  if (by_channel || !all_are(a.integers("dilations", Dims(spatial, 1)), 1) || product(x) == 0 || product(y) == 0) return nothing();
+  if (by_channel || has_gaps(Dims(w.begin() + 2, w.end()), a.integers("dilations", Dims(spatial, 1))) || product(x) == 0 || product(y) == 0) return nothing();
   const auto i = interleaved(x, w, y, strides, a.integers("pads", Dims(2 * spatial, 0)));
   if (!i || !better_interleaved(*i, x, w, y[1], groups, strides, s.target())) return nothing();
 

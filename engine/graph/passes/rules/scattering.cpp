@@ -106,7 +106,7 @@ Expected<Outcome> placed_by_table(Site& s, const Landing& l) {
   }
   const std::string op = combination(s);
   if (!once && !op.empty()) return nothing();
-  HostArray table = HostArray::make(kInt64, {places}), hit = HostArray::make(kBool, joined(l.outer, Dims(l.inner.size(), 1)));
+  HostArray table = HostArray::make(kInt32, {places}), hit = HostArray::make(kBool, joined(l.outer, Dims(l.inner.size(), 1)));
   for (int64_t i = 0; i < places; ++i) {
     table.set_int(i, std::max<int64_t>(0, update[static_cast<size_t>(i)]));
     hit.set_int(i, update[static_cast<size_t>(i)] >= 0);

@@ -161,6 +161,12 @@ const Case kCases[] = {
        return n.op("conv1d_transpose", {reshape(n, x, {1, 8, 3}), n.weight({8, 3, 5}), n.weight({6})}, a);
      },
      "reshape reshape matmul reshape columns_to_image reshape add"},
+    {"transposed convolution of single taps, whatever their dilation",
+     [](Net& n, int x) {
+       const Attrs a{{{"groups", int64_t{2}}, {"strides", Dims{3}}, {"dilations", Dims{2}}}};
+       return n.op("conv1d_transpose", {reshape(n, x, {1, 4, 6}), n.weight({4, 3, 1})}, a);
+     },
+     "reshape conv1d reshape transpose reshape slice"},
     {"depthwise transposed convolution with strides and dilated windows",
      [](Net& n, int x) {
        const Attrs a{{{"groups", int64_t{8}}, {"strides", Dims{3}}, {"dilations", Dims{2}}}};
