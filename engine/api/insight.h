@@ -39,7 +39,7 @@ struct LaunchInsight {
 /// What the loops of a candidate say of its speed, without running it.
 struct Insight {
   double flops = 0;               ///< of one run of the task
-  double compulsory_bytes = 0;    ///< every input and output once
+  double compulsory_bytes = 0;    ///< te::io_bytes
   double vector_lanes = 1;        ///< iterations of the innermost vectorised loop of the nest, 1 if there is none
   std::vector<LoopInsight> nest;  ///< the nest with most iterations, from outside inwards
   std::vector<LaunchInsight> launches;  ///< for a GPU, in place of lanes and nest

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <llvm/IR/MDBuilder.h>
 
+#include <algorithm>
+
 #include "engine/codegen/llvm/emitter.h"
 #include "engine/codegen/streaming.h"
 #include "engine/tir/share.h"
@@ -65,11 +67,10 @@ std::unordered_map<const ir::BufferNode*, llvm::AAMDNodes> told_apart(const tir:
 
 bool reads_tables(const tir::Func& f) {
   bool found = false;
-  const auto any_load = [&](const ir::Expr& e) { found = found || ir::as<ir::LoadNode>(e) != nullptr; };
   tir::walk_exprs(f.body, [&](const ir::Expr& root) {
     ir::walk(root, [&](const ir::Expr& e) {
-      if (const auto* l = ir::as<ir::LoadNode>(e))
-        for (const ir::Expr& i : l->indices) ir::walk(i, any_load);
+      const auto* l = ir::as<ir::LoadNode>(e);
+      found = found || (l && std::any_of(l->indices.begin(), l->indices.end(), tir::reads_memory));
     });
   });
   return found;

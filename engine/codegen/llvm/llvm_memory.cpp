@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>
 
@@ -190,9 +191,7 @@ Value* FuncEmitter::load_vector(const Place& p, int lanes) {
     std::vector<llvm::Constant*> read;
     for (unsigned k = 0; k < whole; ++k) read.push_back(b_.getInt1(k < static_cast<unsigned>(lanes)));
     Value* v = access(p, b_.CreateMaskedLoad(wide, at, align, llvm::ConstantVector::get(read), llvm::PoisonValue::get(wide)));
-    std::vector<int> first(static_cast<size_t>(lanes));
-    std::iota(first.begin(), first.end(), 0);
-    return b_.CreateShuffleVector(v, first);
+    return b_.CreateShuffleVector(v, llvm::createSequentialMask(0, static_cast<unsigned>(lanes), 0));
   }
   return access(p, b_.CreateAlignedLoad(type, at, align));
 }

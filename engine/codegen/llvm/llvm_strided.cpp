@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Constants.h>
 
 #include <algorithm>
@@ -144,10 +145,8 @@ void FuncEmitter::load_blocks(const std::vector<tir::Stmt>& run) {
         }
         mask_ = whole_mask;
         transpose(b_, columns);
-        std::vector<int> first(static_cast<size_t>(lanes));
-        std::iota(first.begin(), first.end(), 0);
         for (Value*& column : columns)
-          if (lanes < width) column = b_.CreateShuffleVector(column, first);
+          if (lanes < width) column = b_.CreateShuffleVector(column, llvm::createSequentialMask(0, static_cast<unsigned>(lanes), 0));
         size_t column = 0;
         for (auto o = it; column < columns.size(); ++o, ++column)
           for (const ir::LoadNode* l : o->second) blocks_[l] = columns[column];

@@ -34,9 +34,9 @@ bool looks_up(const ir::Expr& body, const ir::Var& axis);
 /// their positions. The last one with more than one element if it is left alone, those of one element behind it being walked along; 0 for no axes.
 size_t joined_from(const ir::Expr& body, const std::vector<te::Axis>& axes);
 
-/// The run of neighbours along an axis that reads do not take apart: where places come from the axis divided by a number and what
-/// is left of it, that number. Vectors within such runs need no division for each element. Runs that do not begin with the axis are of use while several of
-/// them fill a vector of `lanes`: what lies in which is known there all the same.
+/// The run of neighbours along an axis that reads do not take apart: where places come from the axis divided by a number and what is left of it, that number.
+/// Vectors within such runs need no division for each element. Runs that do not begin with the axis are of use while several of them fill a vector of `lanes`:
+/// what lies in which is known there all the same.
 int64_t unbroken_run(const ir::Expr& body, const std::vector<te::Axis>& axes, const te::Axis& along, int64_t lanes);
 
 /// Product of all extents of an op: how often its body is computed.

@@ -29,6 +29,7 @@ class LookupsTest : public QObject {
     return {{"five channels, the last of a row in part", sampled(5, 6, 19)},
             {"many channels", sampled(90, 3, 16)},
             {"one row", sampled(17, 1, 40)},
+            {"few places", sampled(33, 1, 5)},
             {"short rows", sampled(17, 4, 9)},
             {"rows of less than half a vector", sampled(32, 5, 3)},
             {"three channels", sampled(3, 5, 20)},
@@ -57,10 +58,10 @@ class LookupsTest : public QObject {
     QCOMPARE(count(s, "cache_write"), 1);
     QVERIFY2(count(s, "compute_at") > 1, s.c_str());
   }
-  /// What lies beside each other is too little to be put there first.
+  /// What lies beside each other is too little to be put there first, or few of it are read.
   void fewChannelsStayApart() {
-    const auto copies = [](int64_t channels) {
-      const schedule::Schedule s = space::default_schedule(dag_of(sampled(channels, 6, 32)), parse_target("llvm -mcpu=znver4 -num-cores=1").value());
+    const auto copies = [](int64_t channels, int64_t height = 6, int64_t width = 32) {
+      const schedule::Schedule s = space::default_schedule(dag_of(sampled(channels, height, width)), parse_target("llvm -mcpu=znver4 -num-cores=1").value());
       int whole = 0;
       for (const schedule::Stage& st : s.stages())
         whole += schedule::has_loops(st) && st.location == schedule::ComputeLocation::root && st.op.output->shape == Dims{2, 7, 6, channels};
@@ -68,6 +69,8 @@ class LookupsTest : public QObject {
     };
     QCOMPARE(copies(3), 0);
     QCOMPARE(copies(4), 1);
+    QCOMPARE(copies(40, 1, 5), 0);  // 20 of 84 pixels
+    QCOMPARE(copies(40, 1, 6), 1);
   }
 };
 
