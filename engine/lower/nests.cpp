@@ -228,9 +228,10 @@ class NestWriter {
     const std::vector<Expr> conds = with(spatial_guards(i), plan_.launches.conditions(i, buffer->scope, false));
     Stmt body = guarded(conds, tir::store(buffer, std::move(indices), te::reducer_identity(st.op.reducer, buffer->dtype), origin), origin);
     ir::VarMap fresh;
-    for (size_t k = st.iters.size(); k-- > first_reduce;) {
+    const std::vector<size_t> loops = init_loops(i, first_reduce);
+    for (size_t l = loops.size(); l-- > 0;) {
+      const size_t k = loops[l];
       const schedule::Iter& it = st.iters[k];
-      if (it.kind == te::AxisKind::reduce || plan_.launches.is_coordinate(i, k)) continue;
       schedule::Iter copy = it;
       copy.var = ir::make_var(it.var->name + "_init");
       const int64_t n = plan_.domains.of(i).loop_extent.at(it.var.get());
@@ -239,6 +240,27 @@ class NestWriter {
       body = tir::make_for(copy.var, ir::index(0), ir::index(n), for_kind(it.annotation), std::move(body), {i, static_cast<int>(k)}, auto_unroll(i));
     }
     return fresh.empty() ? body : tir::substitute(body, fresh);
+  }
+
+  /// Those loops, outermost first. What is set has no order of its own: plain loops go as their elements lie, where the reduction goes through them as suits it.
+  std::vector<size_t> init_loops(int i, size_t first_reduce) const {
+    const Stage& st = plan_.stage(i);
+    std::vector<size_t> loops, plain;
+    for (size_t k = first_reduce; k < st.iters.size(); ++k) {
+      if (st.iters[k].kind == te::AxisKind::reduce || plan_.launches.is_coordinate(i, k)) continue;
+      loops.push_back(k);
+      if (st.iters[k].annotation == schedule::Annotation::none) plain.push_back(k);
+    }
+    if (!st.layout.empty()) return loops;
+    const std::vector<Expr> axes = own_indices(i);
+    const auto outermost_axis = [&](size_t k) {
+      return std::find_if(axes.begin(), axes.end(), [&](const Expr& axis) { return ir::uses_var(axis, st.iters[k].var.get()); });
+    };
+    std::stable_sort(plain.begin(), plain.end(), [&](size_t a, size_t b) { return outermost_axis(a) < outermost_axis(b); });
+    size_t next = 0;
+    for (size_t& k : loops)
+      if (st.iters[k].annotation == schedule::Annotation::none) k = plain[next++];
+    return loops;
   }
 
   Stmt product_by_warp(int i) const {

@@ -18,6 +18,7 @@
 #include "engine/tir/passes/single_turns.h"
 #include "engine/tir/passes/skip_padding.h"
 #include "engine/tir/passes/unroll_loops.h"
+#include "engine/tir/passes/vectorize_fills.h"
 #include "engine/tir/passes/vectorize_loops.h"
 #include "engine/tir/passes/vectorize_reductions.h"
 #include "engine/tir/verify.h"
@@ -31,7 +32,7 @@ constexpr const char* kSimplifyText =
     "Brings index arithmetic into one canonical form under the known ranges of loops. Divisions and remainders from fused loops and blocked layouts "
     "cancel, guards that always hold disappear, loops of one iteration dissolve.";
 
-const std::array<Pass, 18> kPasses{{
+const std::array<Pass, 19> kPasses{{
     // First, while every loop still is one of the schedule's.
     {"auto_unroll", auto_unroll,
      "Marks loops to be written out: from inside, as far as that makes no more stores of a loop than the schedule allows there.",
@@ -62,6 +63,9 @@ const std::array<Pass, 18> kPasses{{
      "sparsity known ahead of time: the bounds of oneDNN's direct convolutions", Pass::On::host},
     {"flatten_storage", flatten_storage, "Gives every array access a single row-major index in elements, the form that machines address memory in.",
      "Halide, PLDI 2013"},
+    // While loops that the schedule vectorised still are loops: theirs are left alone.
+    {"vectorize_fills", vectorize_fills, "Sets neighbouring elements to one constant in whole vectors, as before the updates of a scatter.", "memset as one of the idioms of LLVM's loops",
+     Pass::On::host},
     // Before vectorising: one element that every lane updates would keep the loop scalar.
     {"vectorize_reductions", vectorize_reductions,
      "Gives every lane of a vectorised reduction an accumulator of its own, in registers, and combines them pairwise after the loop.",

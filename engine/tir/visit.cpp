@@ -119,9 +119,18 @@ void walk_exprs(const Stmt& s, const std::function<void(const Expr&)>& f) {
 }
 
 bool reads_memory(const Expr& e) {
-  bool reads = false;
-  ir::walk(e, [&](const Expr& x) { reads = reads || ir::as<ir::LoadNode>(x); });
-  return reads;
+  bool found = false;
+  ir::walk(e, [&](const Expr& x) { found = found || ir::as<ir::LoadNode>(x); });
+  return found;
+}
+
+bool reads(const Expr& e, const ir::BufferNode* buffer) {
+  bool found = false;
+  ir::walk(e, [&](const Expr& x) {
+    const auto* l = ir::as<ir::LoadNode>(x);
+    found = found || (l && l->buffer.get() == buffer);
+  });
+  return found;
 }
 
 bool has_barriers(const Stmt& s) {

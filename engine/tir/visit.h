@@ -31,6 +31,8 @@ int count_statements(const Stmt& s);
 void walk_exprs(const Stmt& s, const std::function<void(const Expr&)>& f);
 /// Whether evaluating the expression reads an array: then a store in between may change its value.
 bool reads_memory(const Expr& e);
+/// Whether it reads that array.
+bool reads(const Expr& e, const ir::BufferNode* buffer);
 /// Whether something stands at or below s that all threads of a block must come by: a barrier, a reduction or product by threads; or a wait, which counts.
 bool has_barriers(const Stmt& s);
 /// Whether the function has loops bound to blocks or threads.

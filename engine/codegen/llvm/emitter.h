@@ -4,6 +4,7 @@
 #include <llvm/IR/DIBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -80,6 +81,7 @@ class FuncEmitter {
   llvm::Value* logical(const ir::BinaryNode& n);
   llvm::Value* select(const ir::SelectNode& n);
   llvm::Value* branch(llvm::Value* cond, const ir::Expr& if_true, const ir::Expr& if_false);
+  llvm::Value* branch(llvm::Value* cond, const std::function<llvm::Value*()>& if_true, const std::function<llvm::Value*()>& if_false);
   llvm::Value* under_mask(llvm::Value* mask, const ir::Expr& e);
   llvm::Value* ramp(const ir::RampNode& n);
   llvm::Value* call(const ir::CallNode& n);
@@ -142,6 +144,9 @@ class FuncEmitter {
   llvm::Value* stack_array(const ir::BufferNode& buffer);
   llvm::Value* api_field(int offset, const char* name);
   void set_line(const tir::StmtNode* s);
+
+  // llvm_copy.cpp
+  bool copy(const tir::ForNode& n);
 
   // llvm_parallel.cpp
   void parallel(const tir::ForNode& n, llvm::Value* begin, llvm::Value* extent);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <llvm/IR/Constants.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "engine/base/text.h"
@@ -8,6 +9,7 @@
 #include "engine/codegen/llvm/emitter.h"
 #include "engine/codegen/llvm/intrinsics.h"
 #include "engine/ir/visit.h"
+#include "engine/tir/visit.h"
 
 namespace tw::codegen {
 
@@ -105,29 +107,49 @@ bool FuncEmitter::may_fault(const Expr& e) const {
   return found;
 }
 
+namespace {
+
+/// Whether lanes of a vector are read each where memory says.
+bool looks_elsewhere(const Expr& e) {
+  bool found = false;
+  ir::walk(e, [&](const Expr& x) {
+    const auto* l = ir::as<ir::LoadNode>(x);
+    found = found || (l && std::any_of(l->indices.begin(), l->indices.end(), [](const Expr& i) { return i->dtype.lanes > 1 && tir::reads_memory(i) && !as_ramp(i); }));
+  });
+  return found;
+}
+
+}  // namespace
+
 Value* FuncEmitter::select(const ir::SelectNode& n) {
   if (const auto known = decided(n.cond, ranges_)) return expr(*known ? n.if_true : n.if_false);
   Value* cond = expr(n.cond);
   const bool faults = may_fault(n.if_true) || may_fault(n.if_false);
   if (faults && n.cond->dtype.lanes == 1) return branch(cond, n.if_true, n.if_false);
-  if (!faults) {
-    Value* t = expr(n.if_true);
-    return b_.CreateSelect(cond, t, expr(n.if_false));
-  }
-  Value* t = under_mask(cond, n.if_true);
-  Value* f = under_mask(b_.CreateNot(cond), n.if_false);
+  // Lanes that a table lets look elsewhere cost an access each: not where none of them does, as where updates are few.
+  const bool few = n.cond->dtype.lanes > 1 && tir::reads_memory(n.cond);
+  const auto side = [&](Value* lanes, const Expr& e) {
+    const auto value = [&] { return faults ? under_mask(lanes, e) : expr(e); };
+    return few && looks_elsewhere(e) ? branch(b_.CreateOrReduce(lanes), value, [&] { return llvm::Constant::getNullValue(value_type(s_.context(), e->dtype)); }) : value();
+  };
+  Value* t = side(cond, n.if_true);
+  Value* f = side(few || faults ? b_.CreateNot(cond) : nullptr, n.if_false);
   return b_.CreateSelect(cond, t, f);
 }
 
 Value* FuncEmitter::branch(Value* cond, const Expr& if_true, const Expr& if_false) {
+  return branch(cond, [&] { return expr(if_true); }, [&] { return expr(if_false); });
+}
+
+Value* FuncEmitter::branch(Value* cond, const std::function<Value*()>& if_true, const std::function<Value*()>& if_false) {
   auto* t = llvm::BasicBlock::Create(s_.context(), "", function_);
   auto* f = llvm::BasicBlock::Create(s_.context(), "", function_);
   auto* join = llvm::BasicBlock::Create(s_.context(), "", function_);
   b_.CreateCondBr(cond, t, f);
-  const auto arm = [&](llvm::BasicBlock* block, const Expr& e) {
+  const auto arm = [&](llvm::BasicBlock* block, const std::function<Value*()>& value) {
     const auto saved = memo_;
     b_.SetInsertPoint(block);
-    Value* v = expr(e);
+    Value* v = value();
     b_.CreateBr(join);
     memo_ = saved;  // values of one arm do not reach the other
     return std::pair(v, b_.GetInsertBlock());

@@ -107,6 +107,7 @@ void FuncEmitter::for_stmt(const tir::ForNode& n) {
   bind(n.var.get(), begin, range);
   if (extent && extent->lo == 1 && extent->hi == 1) return stmt(n.body);
   if (n.for_kind == tir::ForKind::parallel && !in_parallel_ && mask_ == nullptr && s_.target.cores > 1) return parallel(n, begin, count);
+  if (copy(n)) return;
   loop(n.var.get(), begin, b_.CreateAdd(begin, count, "", false, true), !extent || extent->lo < 1, n.body);
 }
 

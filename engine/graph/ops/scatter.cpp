@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/graph/ops/scatter.h"
 
-#include <limits>
-
 namespace tw::graph::ops {
 
 namespace {
@@ -12,6 +10,13 @@ struct Combination {
   te::Reducer reducer;
 };
 constexpr Combination kCombinations[] = {{"add", te::Reducer::sum}, {"mul", te::Reducer::prod}, {"max", te::Reducer::max}, {"min", te::Reducer::min}};
+
+/// For numbers below `count` and a negative one: there is one for each position, and few updates mostly, as of the last tokens in a cache.
+DType smallest_numbers(int64_t count) {
+  for (const DType t : {kInt8, kInt16, kInt32})
+    if (count <= int64_t{1} << (8 * t.bytes() - 1)) return t;
+  return ir::kIndex;
+}
 
 }  // namespace
 
@@ -33,14 +38,16 @@ Tensors scatter(te::DagBuilder& b, const OpContext& c, const Scatter& s) {
     return std::vector{b.compute(c.node->op, s.data.shape(), [&](const Indices& i) { return te::reducer_combine(k.reducer, s.data.at(i), combined.at(i)); })};
   }
   // The last update that lands on a position wins: find it, then read it. Where none does the number is negative.
-  const DType numbers = product(s.candidates) <= std::numeric_limits<int32_t>::max() ? kInt32 : ir::kIndex;
-  const te::Tensor winner = b.reduce("winner", s.data.shape(), s.candidates, te::Reducer::max, [&](const Indices& o, const Indices& r) {
-    Expr position = ir::index(0);
-    for (size_t d = 0; d < r.size(); ++d) position = position * s.candidates[d] + r[d];
-    return ir::select(s.hits(o, r), ir::cast(numbers, position), te::reducer_identity(te::Reducer::max, numbers));
-  });
+  const DType numbers = smallest_numbers(product(s.candidates));
+  const auto rank = static_cast<std::ptrdiff_t>(s.rank);
+  const te::Tensor winner =
+      b.reduce("winner", Dims(s.data.shape().begin(), s.data.shape().begin() + rank), s.candidates, te::Reducer::max, [&](const Indices& o, const Indices& r) {
+        Expr position = ir::index(0);
+        for (size_t d = 0; d < r.size(); ++d) position = position * s.candidates[d] + r[d];
+        return ir::select(s.hits(o, r), ir::cast(numbers, position), te::reducer_identity(te::Reducer::max, numbers));
+      });
   return std::vector{b.compute(c.node->op, s.data.shape(), [&](const Indices& o) {
-    const Expr hit = ir::cast(ir::kIndex, winner.at(o));
+    const Expr hit = ir::cast(ir::kIndex, winner.at(Indices(o.begin(), o.begin() + rank)));
     Indices r(s.candidates.size(), ir::index(0));
     int64_t stride = 1;
     for (size_t d = s.candidates.size(); d-- > 0;) {

@@ -10,7 +10,8 @@ namespace tw::graph::ops {
 struct Scatter {
   te::Tensor data;
   Dims candidates;  ///< extents of r, in the order in which later updates win
-  std::function<Expr(const Indices& o, const Indices& r)> hits;
+  size_t rank;      ///< leading axes of the result that say whether r lands: an update is all that lies behind them
+  std::function<Expr(const Indices& o, const Indices& r)> hits;  ///< reads the first `rank` of o alone
   std::function<Expr(const Indices& o, const Indices& r)> update;
 };
 

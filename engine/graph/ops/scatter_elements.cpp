@@ -23,7 +23,7 @@ Tensors scatter_elements_to_te(te::DagBuilder& b, const OpContext& c, Operands i
   TW_TRY(const int64_t resolved, resolve_axis(c, c.node->attrs.integer("axis", 0), x.rank()));
   const auto axis = static_cast<size_t>(resolved);
   const int64_t n = x.shape()[axis];
-  Scatter s{x, {indices.shape()[axis]}, {}, {}};
+  Scatter s{x, {indices.shape()[axis]}, x.shape().size(), {}, {}};
   const auto source = [axis](const Indices& o, const Indices& r) {
     Indices at = o;
     at[axis] = r[0];

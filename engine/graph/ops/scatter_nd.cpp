@@ -24,7 +24,7 @@ Types infer_scatter_nd(const OpContext& c) {
 Tensors scatter_nd_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const te::Tensor &x = *in[0], &indices = *in[1], &updates = *in[2];
   const int64_t depth = indices.shape().back();
-  Scatter s{x, Dims(indices.shape().begin(), indices.shape().end() - 1), {}, {}};
+  Scatter s{x, Dims(indices.shape().begin(), indices.shape().end() - 1), static_cast<size_t>(depth), {}, {}};
   if (s.candidates.empty()) s.candidates.push_back(1);
   const auto row = [&](const Indices& r) { return Indices(r.begin(), r.begin() + indices.rank() - 1); };
   s.hits = [&, row](const Indices& o, const Indices& r) {

@@ -14,15 +14,6 @@ namespace {
 /// More partial results than this would not stay in registers.
 constexpr int64_t kMaxPartials = 512;
 
-bool reads(const Expr& e, const ir::BufferNode* buffer) {
-  bool found = false;
-  ir::walk(e, [&](const Expr& x) {
-    const auto* l = ir::as<ir::LoadNode>(x);
-    found = found || (l && l->buffer.get() == buffer);
-  });
-  return found;
-}
-
 /// Loops and conditions around one update, with nothing else inside.
 struct Nest {
   std::vector<const ForNode*> loops;  ///< outermost first
