@@ -135,6 +135,13 @@ double rate_of(const DirectConv& c, const Target& target, const ConfigEntity& e)
 /// channels 0.2 of the rate, measured on a Zen 4.
 double waits(const DirectConv& c, const Target& target, int64_t panel_bytes) { return c.lanes < c.out_block && panel_bytes > target.l1d_bytes ? 0.2 : 0; }
 
+/// How much of its register's lanes a vector uses on average; where two halves are as fast as one vector, half of them are all.
+double lanes_used(const DirectConv& c, const Target& target) {
+  const auto of_blocks = static_cast<double>(c.oc) / static_cast<double>(blocks_for(c.oc, c.out_block) * c.out_block);
+  const auto of_register = static_cast<double>(c.lanes) / static_cast<double>(target.lanes(kFloat32));
+  return of_blocks * std::min(1.0, of_register * (target::pipes_of(target.cpu).halves ? 2 : 1));
+}
+
 /// What loops by rule reach, whose vectors lie along a line of pixels: 0.9 of their tile's rate, over 20 to 124 channels in 2 to 12 groups and images of 14 to 56
 /// on a Zen 5 with AVX-512 (0.73 to 1.02); llvm-mca's model of a Sapphire Rapids says 0.88 of the full rate for tiles of 10 and of 12 lines. With strides the
 /// vectors lie far apart: 0.55 to 0.75 on the Zen 5.
@@ -145,6 +152,16 @@ double rate_by_rule(const te::Dag& dag, const DirectConv& c, const Target& targe
   const rules::LineTile tile = rules::line_tile(c.columns(), c.oc / c.groups, kFloat32, target);
   const int64_t lanes = blocks_for(c.columns(), tile.lanes) * target.lanes(kFloat32);
   return (strided ? 0.6 : 0.9) * static_cast<double>(c.columns()) / static_cast<double>(lanes) * tile_rate(tile.height, tile.vectors, target, 1);
+}
+
+/// Time to turn what a convolution of one group reads and writes from blocks of channels, as its neighbours have them, into lines and back, over the time of its
+/// multiply-adds at the full rate.
+double change_share(const te::Dag& dag, const DirectConv& c, const Target& target) {
+  const te::Op& op = dag.ops[static_cast<size_t>(c.anchor.reduce)];
+  double updates = static_cast<double>(op.output->num_elements()) / target.lanes(kFloat32);
+  for (const te::Axis& r : op.reduce_axes) updates *= static_cast<double>(r.extent);
+  const auto bytes = static_cast<double>(dag.ops[static_cast<size_t>(c.anchor.data)].output->bytes() + op.output->bytes());
+  return 2 * bytes / kBytesPerCycle / (updates / target::pipes_of(target.cpu).fmas);
 }
 
 }  // namespace
@@ -231,7 +248,11 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
                met(1, rows, c.line(0) ? c.line(0)->taps : 1) / (1 + (pads_inline(c, e) ? 0 : copied)) +
            (written ? 2 : 0) + order;
   });
-  return c.together == 1 && c.lanes < c.out_block && rate(best) < rate_by_rule(dag, c, target) ? ConfigEntity{} : best;
+  if (c.together > 1) return best;
+  const double lines = rate_by_rule(dag, c, target);
+  const bool loses = c.groups > 1 ? c.lanes < c.out_block && rate(best) < lines
+                                  : c.columns() >= target.lanes(kFloat32) && 1 / (rate(best) * lanes_used(c, target)) > 1 / lines + change_share(dag, c, target);
+  return loses ? ConfigEntity{} : best;
 }
 
 Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const DirectConv& c, const Target& target, const ConfigEntity& e) {
