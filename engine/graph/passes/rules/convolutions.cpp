@@ -63,19 +63,24 @@ Expected<Outcome> several_results_of_each_channel(Site& s) {
 constexpr double kLongSum = 256;
 /// Multiplications over those that meet a tap and an element, at most: windows are filled up to whole strides, and the results at the image's borders cut off.
 constexpr double kMostWaste = 1.6;
+/// How much fuller vectors of so many more results must be, where the work is a short sum.
+constexpr double kFuller = 1.2;
 
 /// A transposed convolution as a convolution with as many results for each channel as a stride has places, which are put between each other: along one
-/// dimension, place q * s + p of the result, counted before the image's padding is cut off, is the sum over t of x[q - t] * weight[p + t * s].
+/// dimension, place q * s + p of the result, counted before the image's padding is cut off, is the sum over t of x[q - t] * weight[p + t * s]; without a stride, of
+/// windows that leave elements out, the sum over t of x[q - t * dilation] * weight[t].
 struct Interleaved {
   Dims taps, places, before, after, first;  ///< per dimension: of the convolution its window, results and padding; the first result that is kept
   double waste = 1;
 };
 
-std::optional<Interleaved> interleaved(const Dims& x, const Dims& w, const Dims& y, const Dims& strides, const Dims& pads) {
+/// Nothing where both a stride and a dilation leave elements out.
+std::optional<Interleaved> interleaved(const Dims& x, const Dims& w, const Dims& y, const Dims& strides, const Dims& dilations, const Dims& pads) {
   Interleaved i;
   for (size_t d = 0; d < strides.size(); ++d) {
-    const int64_t s = strides[d], taps = (w[d + 2] + s - 1) / s, places = (pads[d] % s + y[d + 2] + s - 1) / s, before = taps - 1 - pads[d] / s;
-    const int64_t after = places + taps - 1 - x[d + 2] - before;
+    if (strides[d] > 1 && dilations[d] > 1 && w[d + 2] > 1) return std::nullopt;
+    const int64_t s = strides[d], taps = (w[d + 2] + s - 1) / s, places = (pads[d] % s + y[d + 2] + s - 1) / s;
+    const int64_t reach = (taps - 1) * (s == 1 ? dilations[d] : 1), before = reach - pads[d] / s, after = places + reach - x[d + 2] - before;
     if (before < 0 || after < 0) return std::nullopt;
     i.taps.push_back(taps);
     i.places.push_back(places);
@@ -94,17 +99,12 @@ bool better_interleaved(const Interleaved& i, const Dims& x, const Dims& w, int6
   const bool one_pixel = all_are(Dims(x.begin() + 2, x.end()), 1);  // of which each result meets one tap
   if (groups > 1 || one_pixel) return groups > 1;
   if (all_are(strides, 1) || 2 * channels <= lanes) return true;
+  const auto used = [&](int64_t n) { return static_cast<double>(n) / static_cast<double>((n + lanes - 1) / lanes * lanes); };
+  if (used(channels * product(strides)) > kFuller * i.waste * used(channels)) return true;
   double terms = static_cast<double>(w[0]);
   for (size_t d = 0; d < strides.size(); ++d) terms *= static_cast<double>(w[d + 2]) / static_cast<double>(strides[d]);
   const bool wide = 4 * strides.back() >= target.vector_registers;
   return lanes % strides.back() == 0 && i.waste <= kMostWaste && (wide || terms >= kLongSum);
-}
-
-/// Whether a window leaves elements out.
-bool has_gaps(const Dims& kernel, const Dims& dilations) {
-  for (size_t d = 0; d < kernel.size(); ++d)
-    if (dilations[d] > 1 && kernel[d] > 1) return true;
-  return false;
 }
 
 Expected<Outcome> transposed_convolution(Site& s) {
@@ -116,13 +116,13 @@ Expected<Outcome> transposed_convolution(Site& s) {
   const Attrs a = s.draft().attrs;
   const int64_t groups = a.integer("groups", 1), in = x[1] / groups, out = w[1];
   const bool by_channel = groups > 1 && in == 1 && out == 1;
-  const Dims strides = a.integers("strides", Dims(spatial, 1));
-  if (by_channel || has_gaps(Dims(w.begin() + 2, w.end()), a.integers("dilations", Dims(spatial, 1))) || product(x) == 0 || product(y) == 0) return nothing();
-  const auto i = interleaved(x, w, y, strides, a.integers("pads", Dims(2 * spatial, 0)));
+  const Dims strides = a.integers("strides", Dims(spatial, 1)), dilations = a.integers("dilations", Dims(spatial, 1));
+  if (by_channel || product(x) == 0 || product(y) == 0) return nothing();
+  const auto i = interleaved(x, w, y, strides, dilations, a.integers("pads", Dims(2 * spatial, 0)));
   if (!i || !better_interleaved(*i, x, w, y[1], groups, strides, s.target())) return nothing();
 
   const int64_t each = product(strides);
-  Dims kernel{y[1] * each, in}, apart{x[0], y[1]}, between{0, 1}, together{x[0], y[1]}, starts{0, 0}, padding = i->before;
+  Dims kernel{y[1] * each, in}, apart{x[0], y[1]}, between{0, 1}, together{x[0], y[1]}, starts{0, 0}, padding = i->before, steps;
   kernel.insert(kernel.end(), i->taps.begin(), i->taps.end());
   padding.insert(padding.end(), i->after.begin(), i->after.end());
   apart.insert(apart.end(), strides.begin(), strides.end());
@@ -131,6 +131,7 @@ Expected<Outcome> transposed_convolution(Site& s) {
   for (size_t d = 0; d < spatial; ++d) {
     between.insert(between.end(), {static_cast<int64_t>(2 + spatial + d), static_cast<int64_t>(2 + d)});
     together.push_back(i->places[d] * strides[d]);
+    steps.push_back(strides[d] == 1 ? dilations[d] : 1);
   }
   HostArray turned = HostArray::make(weight->dtype, kernel);
   Dims at(kernel.size());
@@ -148,7 +149,7 @@ Expected<Outcome> transposed_convolution(Site& s) {
     }
     if (exists) turned.set(k, weight->get(from));
   }
-  Draft conv{s.draft().op.substr(0, s.draft().op.find('_')), {s.input(0), s.add_constant(std::move(turned))}, Attrs{{{"groups", groups}, {"pads", padding}}}};
+  Draft conv{s.draft().op.substr(0, s.draft().op.find('_')), {s.input(0), s.add_constant(std::move(turned))}, Attrs{{{"groups", groups}, {"pads", padding}, {"dilations", steps}}}};
   if (biased) {
     const HostArray* bias = s.constant(s.input(2));
     HostArray repeated = HostArray::make(bias->dtype, {kernel[0]});

@@ -155,6 +155,9 @@ const Case kCases[] = {
        return n.op("conv1d_transpose", {reshape(n, x, {1, 4, 6}), n.weight({4, 3, 5}), n.weight({6})}, a);
      },
      "reshape conv1d reshape transpose reshape slice"},
+    {"transposed convolution with dilated windows",
+     [](Net& n, int x) { return n.op("conv1d_transpose", {reshape(n, x, {1, 4, 6}), n.weight({4, 3, 5})}, Attrs{{{"dilations", Dims{2}}, {"pads", Dims{3, 2}}}}); },
+     "reshape conv1d"},
     {"transposed convolution with strides and dilated windows",
      [](Net& n, int x) {
        const Attrs a{{{"groups", int64_t{2}}, {"strides", Dims{3}}, {"dilations", Dims{2}}, {"pads", Dims{1, 2}}, {"output_padding", Dims{1}}}};
