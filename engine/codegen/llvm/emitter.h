@@ -128,6 +128,7 @@ class FuncEmitter {
   // llvm_strided.cpp
   void load_blocks(const std::vector<tir::Stmt>& run);
   llvm::Value* load_two(const Place& p, int lanes);
+  llvm::Value* load_near(const Place& p, int lanes);
   std::optional<std::vector<std::optional<Place>>> rows_of_block(const ir::LoadNode& first, int columns, bool guarded);
   llvm::Value* load_stretch(const Place& p, int lanes, int64_t stride);
   llvm::Value* load_pieces(const Place& p, const LaneOffsets& at, int length);

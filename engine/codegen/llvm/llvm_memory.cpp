@@ -301,6 +301,7 @@ Value* FuncEmitter::load(const ir::LoadNode& n) {
     if (v == nullptr) v = length > 0 ? load_pieces(p, *at, length) : load_lanes(p, lanes);
   } else {
     if (p.ramp == std::nullopt) v = load_two(p, lanes);
+    if (v == nullptr) v = load_near(p, lanes);
     if (v == nullptr) v = load_lanes(p, lanes);
   }
   return from_memory(b_, n.dtype, v);

@@ -244,6 +244,35 @@ Value* FuncEmitter::load_two(const Place& p, int lanes) {
   return b_.CreateSelect(behind, second, element(*first));
 }
 
+/// Elements that a table places near each other, as those of a row that is resized: where all lanes lie within one vector from the first, which is found out as
+/// they are read, that vector is read and its elements are put where they belong, else each lane by itself. Null where processors put none by places in a
+/// register.
+Value* FuncEmitter::load_near(const Place& p, int lanes) {
+  const int whole = std::bit_ceil(static_cast<unsigned>(lanes));
+  const bool permutes = whole == 16 ? s_.has(target::X86Feature::avx512f) : whole == 8 && s_.has(target::X86Feature::avx2);
+  const int64_t elements = p.buffer->num_elements();
+  if (!permutes || p.ramp || p.buffer->dtype.bits != 32 || (mask_ != nullptr && !p.in_bounds) || elements < whole || elements >= int64_t{1} << 31 ||
+      !tir::reads_memory(p.index))
+    return nullptr;
+  std::vector<int> lane_of(static_cast<size_t>(whole), 0);
+  std::iota(lane_of.begin(), lane_of.begin() + lanes, 0);
+  Value* at = b_.CreateShuffleVector(low_half(p.index), lane_of);
+  // The last elements of the array are read from as far before its end as a vector is long.
+  Value* first =
+      b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateExtractElement(at, uint64_t{0}), b_.getInt32(static_cast<uint32_t>(elements - whole)));
+  Value* offsets = b_.CreateSub(at, b_.CreateVectorSplat(static_cast<unsigned>(whole), first));
+  Value* near = b_.CreateAndReduce(b_.CreateICmpULT(offsets, int_constant(offsets->getType(), whole)));
+  const auto put = [&]() -> Value* {
+    auto* type = llvm::FixedVectorType::get(b_.getFloatTy(), static_cast<unsigned>(whole));
+    Value* row = access(p, b_.CreateAlignedLoad(type, b_.CreateGEP(p.element, p.pointer, b_.CreateSExt(first, b_.getInt64Ty())), llvm::Align(4)));
+    Value* placed = b_.CreateIntrinsic(whole == 16 ? llvm::Intrinsic::x86_avx512_permvar_sf_512 : llvm::Intrinsic::x86_avx2_permps, {}, {row, offsets});
+    lane_of.resize(static_cast<size_t>(lanes));
+    return b_.CreateBitCast(lanes == whole ? placed : b_.CreateShuffleVector(placed, lane_of),
+                            llvm::FixedVectorType::get(p.element, static_cast<unsigned>(lanes)));
+  };
+  return branch(near, put, [&] { return load_lanes(p, lanes); });
+}
+
 /// A vector of pieces, such as the channels of neighbouring pixels: each is read once, repeated over all lanes and put where it belongs. A processor reads and
 /// repeats in one instruction.
 Value* FuncEmitter::load_pieces(const Place& p, const LaneOffsets& at, int length) {

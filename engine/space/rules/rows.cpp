@@ -247,6 +247,17 @@ Tile register_tile(const Builder& b, const Rows& rows, const Target& target, con
   return tile;
 }
 
+/// Whether rows of results that no cache keeps are made of several of a stage before, which the level-2 cache keeps: a few columns at a time would come back to
+/// each page of the results soon, and to lines that are shared with the next columns. More of them go together then.
+bool writes_past_caches(const Builder& b, const Rows& rows, const Target& target) {
+  const te::Op& out = b.at(rows.members.back().stage).op;
+  int64_t shared = 1, kept = 0;
+  for (size_t k = 0; k + 1 < out.axes.size(); ++k) shared *= rows.shared[k] ? out.axes[k].extent : 1;
+  if (out.output->num_elements() / shared == out.axes.back().extent || out.output->bytes() <= target.kept_bytes()) return false;
+  for (size_t m = 0; m + 1 < rows.members.size(); ++m) kept += b.at(rows.members[m].stage).op.output->bytes() / shared;
+  return kept > 0 && kept <= target.l2_bytes / 2;
+}
+
 /// A few vectors of neighbouring columns at a time go through all stages; with reuse, the same of a few rows.
 void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, const Choices& how, int64_t work) {
   const Member& out = rows.members.back();
@@ -260,8 +271,9 @@ void schedule_by_columns(Builder& b, const Rows& rows, const Target& target, con
   const int tiled = tile_of_registers.axis;
   const int64_t height = tile_of_registers.height;
   const bool long_columns = tiled < 0 && adds_up_rows(b, rows, how);
-  const int64_t vectors =
-      long_columns ? divisor_up_to(in_row, std::max<int64_t>(1, kPartialBytes / (v * op.output->dtype.bytes()))) : tile_of_registers.vectors;
+  const bool far = !rows.reuse && writes_past_caches(b, rows, target);
+  const int64_t most = far ? target.vector_registers / 2 : kPartialBytes / (v * op.output->dtype.bytes());
+  const int64_t vectors = far || long_columns ? divisor_up_to(in_row, std::max<int64_t>(1, most)) : tile_of_registers.vectors;
 
   const std::vector<ir::Var> loops = b.loops(out.stage);
   const auto columns = b.split(out.stage, loops.back(), {vectors, v});

@@ -6,6 +6,7 @@
 #include "engine/codegen/panels.h"
 #include "engine/target/target.h"
 #include "engine/tir/stmt.h"
+#include "tests/engine/codegen/kernel_runner.h"
 
 using namespace tw;
 using ir::Expr;
@@ -27,6 +28,14 @@ class MemoryTest : public QObject {
     int n = 0;
     for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++n;
     return n;
+  }
+  /// B[k] = A[T[k]] of a vector; `inside`: it is known that places lie in the array.
+  static tir::Func looked_up(DType type, int lanes, bool inside) {
+    const auto A = ir::make_buffer("A", type, {40}), T = ir::make_buffer("T", kInt64, {kLanes}), B = ir::make_buffer("B", type, {kLanes});
+    const Expr v = ir::ramp(ir::index(0), ir::index(1), lanes), place = ir::load(T, {v});
+    const auto all = [&](int64_t n) { return ir::broadcast(ir::index(n), lanes); };
+    return {"kernel", {A, T, B}, 1, inside ? tir::store(B, {v}, ir::load(A, {ir::min(ir::max(place, all(0)), all(39))}))
+                                           : tir::if_then(place < all(40), tir::store(B, {v}, ir::load(A, {place})))};
   }
   static int fetches(const tir::Func& f, const Target& t) { return count(listing(f, t), "call void @llvm.prefetch"); }
 
@@ -78,6 +87,35 @@ class MemoryTest : public QObject {
     QVERIFY2(vectors != std::string::npos && loop != std::string::npos, l->assembly.c_str());
     const std::string before = l->assembly.substr(0, loop), inside = l->assembly.substr(loop, vectors - loop);
     QVERIFY2(before.find("qword ptr") != std::string::npos && inside.find("qword ptr") == std::string::npos, l->assembly.c_str());
+  }
+
+  /// Elements that a table places within one vector come from one read, others each from theirs; at the end of an array, too, and in part.
+  void elements_near_each_other_data() {
+    QTest::addColumn<QString>("target");
+    QTest::addColumn<int>("permutations");
+    QTest::newRow("AVX-512") << "llvm -mcpu=x86-64-v4" << 1;
+    QTest::newRow("AVX2") << "llvm -mcpu=x86-64-v3" << 0;  // two vectors
+    QTest::newRow("SSE") << "llvm -mcpu=x86-64-v2" << 0;
+  }
+  void elements_near_each_other() {
+    QFETCH(const QString, target);
+    QFETCH(const int, permutations);
+    const Target t = *parse_target(target.toStdString());
+    QCOMPARE(count(listing(looked_up(kFloat32, kLanes, true), t), "@llvm.x86.avx512.permvar.sf.512("), permutations);
+    QCOMPARE(count(listing(looked_up(kFloat32, 8, true), t), "@llvm.x86.avx2.permps("), target.endsWith("v2") ? 0 : 1);
+    QCOMPARE(count(listing(looked_up(kFloat64, 8, true), t), "perm"), 0);
+    QCOMPARE(count(listing(looked_up(kFloat32, kLanes, false), t), "perm"), 0);  // what lies outside is not read
+    const std::vector<std::function<int64_t(int64_t)>> tables = {[](int64_t k) { return k / 2; },      [](int64_t k) { return 19 + k / 3; }, [](int64_t k) { return 39 - k; },
+                                                                 [](int64_t k) { return k * 7 % 40; }, [](int64_t k) { return 20 + k; },     [](int64_t k) { return k == 9 ? 0 : 30; }};
+    for (const DType type : {kFloat32, kInt32})
+      for (const int lanes : {kLanes, 8, 10})
+        for (const auto& table : tables) {
+          std::vector<HostArray> args = {HostArray::make(type, {40}), HostArray::make(kInt64, {kLanes}), HostArray::make(type, {kLanes})};
+          for (int64_t k = 0; k < 40; ++k) args[0].set(k, static_cast<double>(3 * k + 1));
+          for (int64_t k = 0; k < kLanes; ++k) args[1].set(k, static_cast<double>(std::clamp<int64_t>(table(k), 0, 39)));
+          QVERIFY(codegen::testing::run(looked_up(type, lanes, true), args, host_target()));
+          for (int64_t k = 0; k < lanes; ++k) QCOMPARE(args[2].get(k), 3 * args[1].get(k) + 1);
+        }
   }
 
   /// One channel of each of a vector's four groups, whichever it is: the vector is read as it lies.

@@ -215,6 +215,20 @@ class DirectConvTest : public QObject {
     QVERIFY(in_parts("sapphirerapids", 24, 7, 2, 0));
     QVERIFY(in_parts("haswell", 24, 7, 1));  // three whole vectors
   }
+  /// Few outputs leave most of a block's lanes empty: vectors lie along lines where the work pays for the change of layout.
+  void linesWhereBlocksAreMostlyEmpty() {
+    const auto in_blocks = [](const char* cpu, Dims x, Dims w) {
+      const Target target = parse_target(std::string("llvm -mcpu=") + cpu).value();
+      const te::DagPtr dag = dag_of([&](Net& n) { return conv(n, x, w, 1, 0, 1); });
+      return space::find_template(*dag, target)->fallback(*dag, target).index() >= 0;
+    };
+    QVERIFY(!in_blocks("znver5", {1, 16, 100, 100}, {6, 16, 7, 1}));
+    QVERIFY(in_blocks("znver5", {1, 16, 100, 100}, {16, 16, 7, 1}));
+    QVERIFY(in_blocks("znver5", {1, 64, 56, 56}, {8, 64, 1, 1}));    // the change costs more
+    QVERIFY(in_blocks("znver5", {1, 160, 1, 1}, {7, 160, 1, 1}));    // no lines
+    QVERIFY(in_blocks("znver4", {1, 16, 100, 100}, {6, 16, 7, 1}));  // halves of vectors begin twice as often
+    QVERIFY(in_blocks("haswell", {1, 16, 100, 100}, {6, 16, 7, 1}));
+  }
   /// Tiles of one vector of outputs take one channel in a turn where registers are few.
   void channelsOfNarrowTiles() {
     const auto channels = [](int64_t width) {
