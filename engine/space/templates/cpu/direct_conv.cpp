@@ -142,9 +142,9 @@ double lanes_used(const DirectConv& c, const Target& target) {
   return of_blocks * std::min(1.0, of_register * (target::pipes_of(target.cpu).halves ? 2 : 1));
 }
 
-/// What loops by rule reach, whose vectors lie along a line of pixels: 0.9 of their tile's rate, over 20 to 124 channels in 2 to 12 groups and images of 14 to 56
-/// on a Zen 5 with AVX-512 (0.73 to 1.02); llvm-mca's model of a Sapphire Rapids says 0.88 of the full rate for tiles of 10 and of 12 lines. With strides the
-/// vectors lie far apart: 0.55 to 0.75 on the Zen 5.
+/// What loops by rule reach, whose vectors lie along a line of pixels: 0.9 of their tile's rate, over 20 to 124 channels in 2 to 12 groups and images of 14 to
+/// 56 on a Zen 5 with AVX-512 (0.73 to 1.02); llvm-mca's model of a Sapphire Rapids says 0.88 of the full rate for tiles of 10 and of 12 lines. With strides
+/// the vectors lie far apart: 0.55 to 0.75 on the Zen 5.
 double rate_by_rule(const te::Dag& dag, const DirectConv& c, const Target& target) {
   const te::Op& op = dag.ops[static_cast<size_t>(c.anchor.reduce)];
   const auto strides = op.attrs.find("strides");
@@ -154,14 +154,14 @@ double rate_by_rule(const te::Dag& dag, const DirectConv& c, const Target& targe
   return (strided ? 0.6 : 0.9) * static_cast<double>(c.columns()) / static_cast<double>(lanes) * tile_rate(tile.height, tile.vectors, target, 1);
 }
 
-/// Time to turn what a convolution of one group reads and writes from blocks of channels, as its neighbours have them, into lines and back, over the time of its
-/// multiply-adds at the full rate.
+/// Time to turn what a convolution of one group reads and writes from blocks of channels, as most of its neighbours in a network have them, into lines, over
+/// the time of its multiply-adds at the full rate. Half of it: others have rows, and a change is saved there.
 double change_share(const te::Dag& dag, const DirectConv& c, const Target& target) {
   const te::Op& op = dag.ops[static_cast<size_t>(c.anchor.reduce)];
   double updates = static_cast<double>(op.output->num_elements()) / target.lanes(kFloat32);
   for (const te::Axis& r : op.reduce_axes) updates *= static_cast<double>(r.extent);
   const auto bytes = static_cast<double>(dag.ops[static_cast<size_t>(c.anchor.data)].output->bytes() + op.output->bytes());
-  return 2 * bytes / kBytesPerCycle / (updates / target::pipes_of(target.cpu).fmas);
+  return 0.5 * 2 * bytes / kBytesPerCycle / (updates / target::pipes_of(target.cpu).fmas);
 }
 
 }  // namespace
@@ -240,7 +240,9 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
       return tir::pays_to_leave_out((1 - share) * static_cast<double>(tiles), updates) ? share : 1.0;
     };
     // Of a tile of one vector of outputs LLVM keeps the sums of two channels apart, for which sixteen registers are too few: 1.8 times as slow with AVX2.
-    const int64_t most = can_spread(c) && parts_of(c, e) == 1 ? c.terms() : blocks == 1 && c.together == 1 && target.vector_registers <= 16 ? 1 : kWrittenChannels;
+    const int64_t most = can_spread(c) && parts_of(c, e) == 1                              ? c.terms()
+                         : blocks == 1 && c.together == 1 && target.vector_registers <= 16 ? 1
+                                                                                           : kWrittenChannels;
     // A number that does not divide the channels would be tested for in every turn over the last block.
     const bool written = e.integer("unroll_ic") == (c.ic % most == 0 ? std::min(most, c.terms()) : 1), outside = e.integer("rows_outer") != 0;
     const double order = line ? line->kept(pieces, outside, c.groups == 1 ? panels : 1, target) : outside == rows_outer ? 1 : 0;
@@ -250,8 +252,9 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
   });
   if (c.together > 1) return best;
   const double lines = rate_by_rule(dag, c, target);
-  const bool loses = c.groups > 1 ? c.lanes < c.out_block && rate(best) < lines
-                                  : c.columns() >= target.lanes(kFloat32) && 1 / (rate(best) * lanes_used(c, target)) > 1 / lines + change_share(dag, c, target);
+  const bool loses = c.groups > 1
+                         ? c.lanes < c.out_block && rate(best) < lines
+                         : c.columns() >= target.lanes(kFloat32) && 1 / (rate(best) * lanes_used(c, target)) > 1 / lines + change_share(dag, c, target);
   return loses ? ConfigEntity{} : best;
 }
 
