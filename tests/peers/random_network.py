@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks of a few random operators in a row, some of which read earlier results, over tensors of any sizes: `network(seed, large)`. Of a single one, which may be rarer: `single(seed, large)`.
+"""Networks of a few random operators in a row, some of which read earlier results, over tensors of any sizes: `network(seed, large)`. Of a single one, which may be rarer: `single(seed, large)`. `large` is 0 for up to 150,000 elements, 1 for up to 1,200,000, 2 for up to 6,000,000.
 Imported by random_networks.py."""
 import math
 import random
@@ -13,6 +13,7 @@ UNARY = ("Relu LeakyRelu Elu Selu Celu Sigmoid Tanh Erf Softplus Softsign HardSi
 REDUCTIONS = "ReduceMean ReduceSum ReduceMax ReduceMin ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSumExp".split()
 PROCESSORS = ["", "-mcpu=haswell", "-mcpu=x86-64-v2", "-mcpu=znver4"]
 OPSET, TRIES = 18, 40
+USUAL = [16, 24, 28, 32, 48, 56, 64, 96, 112, 128, 160, 192, 197, 256, 384, 512, 768]
 
 
 class Misfit(Exception):
@@ -32,10 +33,11 @@ class Net:
 
     def first_shape(self, rank):
         pick = self.random
-        least, most = (30_000, 1_200_000) if self.large else (1, 150_000)
+        least, most = [(1, 150_000), (30_000, 1_200_000), (1_500_000, 6_000_000)][self.large]
+        widest, usual = [(9, []), (128, USUAL), (512, USUAL + [1024, 2048, 4096])][self.large]
         while True:
-            sizes = [pick.randint(8, 128), pick.choice([16, 24, 28, 32, 48, 56, 64, 96, 112, 128, 160, 192, 197, 256, 384, 512, 768])] if self.large else [pick.randint(1, 9), pick.randint(1, 70)]
-            shape = [pick.choice([1, 1, 1, 2, 4])] + [pick.choice(sizes + [pick.randint(1, 70)]) if rank < 5 else pick.randint(1, 32 if self.large else 14) for _ in range(rank - 1)]
+            sizes = [pick.randint(8, widest), pick.choice(usual)] if self.large else [pick.randint(1, widest), pick.randint(1, 70)]
+            shape = [pick.choice([1, 1, 1, 2, 4])] + [pick.choice(sizes + [pick.randint(1, 70)]) if rank < 5 else pick.randint(1, [14, 32, 90][self.large]) for _ in range(rank - 1)]
             if least <= math.prod(shape) <= most:
                 return shape
 
@@ -82,7 +84,7 @@ class Net:
             inferred = self.infer()
             for v in results:
                 kind, shape = inferred[v]
-                if kind != TensorProto.FLOAT or min(shape, default=1) < 1 or math.prod(shape) > (3_000_000 if self.large else 400_000):
+                if kind != TensorProto.FLOAT or min(shape, default=1) < 1 or math.prod(shape) > [400_000, 3_000_000, 25_000_000][self.large]:
                     raise Misfit
             for v in results:
                 self.shapes[v] = inferred[v][1]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks of a few random operators against ONNX Runtime: random_networks.py TW [--seeds FROM:TO] [--times] [--single] [--keep FOLDER]
+"""Networks of a few random operators against ONNX Runtime: random_networks.py TW [--seeds FROM:TO] [--times] [--single] [--huge] [--keep FOLDER]
 
 Each seed is a network of up to seven operators (random_network.py). Outputs are compared, compiled for one of several processors and one or two threads. With `--times` the tensors are larger, and
-the least times of both on one thread are compared; slower networks are listed, the worst first. `--single`: of one operator each, rarer ones too. `--keep` keeps the files of what differs or is slower. Exit code 0 if nothing failed, 1 if something
+the least times of both on one thread are compared; slower networks are listed, the worst first. `--single`: of one operator each, rarer ones too. `--huge`: times over tensors that no
+cache keeps, where the places that gathers and scatters name are inputs. `--keep` keeps the files of what differs or is slower. Exit code 0 if nothing failed, 1 if something
 did, 3 if the packages `onnx` and `onnxruntime` are not installed.
 """
 import argparse
@@ -27,12 +28,26 @@ import random_network
 
 PROCESSORS = ["", "-mcpu=haswell", "-mcpu=x86-64-v2", "-mcpu=znver4"]
 TIMED_S = 0.12  # of each network, for each side
+TABLES = {"Gather": 1, "GatherElements": 1, "GatherND": 1, "ScatterElements": 1, "ScatterND": 1}  # the operand with places
 
 
 def session_of(file):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+
+
+def free_tables(model):
+    """Makes the places that operators read or write inputs of the network; what they were, by name."""
+    constants, tables = {c.name: c for c in model.graph.initializer}, {}
+    for node in model.graph.node:
+        table = constants.get(node.input[TABLES[node.op_type]]) if node.op_type in TABLES else None
+        if table is None or table.name in tables:
+            continue
+        tables[table.name] = onnx.numpy_helper.to_array(table)
+        model.graph.input.append(onnx.helper.make_tensor_value_info(table.name, table.data_type, list(table.dims)))
+        model.graph.initializer.remove(table)
+    return tables
 
 
 def difference(tw, file, folder, target):
@@ -43,10 +58,10 @@ def difference(tw, file, folder, target):
     return ""
 
 
-def times(tw, file, folder, seed):
+def times(tw, file, folder, seed, tables):
     """Least seconds of a run, ours and theirs."""
     session, compiled, numbers = session_of(file), os.path.join(folder, "m.twx"), numpy.random.RandomState(seed)
-    feeds = {i.name: numpy.float32(numbers.standard_normal(i.shape)) for i in session.get_inputs()}
+    feeds = {i.name: tables[i.name] if i.name in tables else numpy.float32(numbers.standard_normal(i.shape)) for i in session.get_inputs()}
     onnxruntime_outputs.call(tw, "compile", file, "-o", compiled, "--target", "llvm -num-cores=1")
 
     def ours(repeat):
@@ -71,12 +86,14 @@ def main():
     parser.add_argument("--seeds", default="0:100")
     parser.add_argument("--times", action="store_true")
     parser.add_argument("--single", action="store_true")
+    parser.add_argument("--huge", action="store_true")
     parser.add_argument("--keep")
     options = parser.parse_args()
     onnxruntime.set_default_logger_severity(4)
     failed, ratios, refused = 0, [], 0
     for seed in range(*map(int, options.seeds.split(":"))):
-        model = (random_network.single if options.single else random_network.network)(seed, options.times)
+        model = (random_network.single if options.single else random_network.network)(seed, 2 if options.huge else int(options.times))
+        tables = free_tables(model) if options.huge else {}
         name = " ".join(n.op_type for n in model.graph.node)
         with tempfile.TemporaryDirectory() as folder:
             problem, slower, file = "", False, os.path.join(folder, "network.onnx")
@@ -87,8 +104,8 @@ def main():
                 refused += 1
                 continue
             try:
-                if options.times:
-                    ours, theirs = times(options.tw, file, folder, seed)
+                if options.times or options.huge:
+                    ours, theirs = times(options.tw, file, folder, seed, tables)
                     ratios.append((theirs / ours, seed, ours, theirs, name))
                     slower = theirs < ours
                 else:
