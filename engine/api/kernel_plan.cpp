@@ -48,7 +48,7 @@ class Planner {
         if (!it->second.in_layouts) chosen_.back() = it->second.schedule;
       } else if (templates_ && form(keys_.size() - 1) == DefaultForm::of_template) {
         if (auto fallback = space::fallback(group.dag, target_)) {
-          template_of_[keys_.size() - 1] = fallback->space_template->name;
+          template_of_[keys_.size() - 1] = fallback->space_template;
           chosen_.back() = std::move(fallback->schedule);
         }
       }
@@ -132,8 +132,23 @@ class Planner {
     return space::rule_schedule(group.dag, target, steps);
   }
 
+  /// Whether a template's fallback, which wants blocks, gives way to the schedule by rule: nothing around it has blocks, and it is faster in rows.
+  bool lies_in_rows(size_t index) const {
+    const auto named = template_of_.find(index);
+    if (named == template_of_.end() || !named->second->rows_suit) return false;
+    const graph::Group& group = p_.groups[index];
+    const auto plain = [&](int v) { return g_.values[static_cast<size_t>(v)].constant || present(v).empty(); };
+    const auto unwanted = [&](int v) { return !wanted_[static_cast<size_t>(v)] || wanted_[static_cast<size_t>(v)]->empty(); };
+    return std::all_of(group.inputs.begin(), group.inputs.end(), plain) && std::all_of(group.outputs.begin(), group.outputs.end(), unwanted) &&
+           named->second->rows_suit(*group.dag, target_);
+  }
+
   Expected<void> add_group(size_t index) {
     const graph::Group& group = p_.groups[index];
+    if (lies_in_rows(index)) {
+      template_of_.erase(index);
+      chosen_[index].reset();
+    }
     const auto it = tuned_.find(keys_[index]);
     const bool host = on_host(index), tuned = !host && it != tuned_.end();
     TW_TRY(schedule::Schedule s, chosen_[index] ? Expected<schedule::Schedule>(*chosen_[index])
@@ -157,7 +172,7 @@ class Planner {
       k.claimed = it->second.claimed;
     } else {
       const auto named = template_of_.find(index);
-      k.space = named != template_of_.end() ? named->second : form(index) == DefaultForm::loops ? "loops" : "rule";
+      k.space = named != template_of_.end() ? named->second->name : form(index) == DefaultForm::loops ? "loops" : "rule";
     }
     k.tuned = tuned;
     for (size_t i = 0; i < layouts.size(); ++i) {
@@ -185,7 +200,7 @@ class Planner {
   const std::map<int, DefaultForm>& forms_;
   std::vector<std::string> keys_;                          ///< task key per group
   std::vector<std::optional<schedule::Schedule>> chosen_;  ///< per group: tuned, or its template's fallback; nothing where layouts are adopted
-  std::map<size_t, const char*> template_of_;              ///< of groups that have a template's fallback
+  std::map<size_t, const space::Template*> template_of_;   ///< of groups that have a template's fallback
   std::vector<std::optional<Layout>> wanted_;              ///< per value
   std::vector<std::vector<int>> versions_;                 ///< per value, its arrays; the first is what the producer wrote
   KernelPlan plan_;

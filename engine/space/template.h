@@ -25,6 +25,8 @@ struct Template {
   const char* source;
   /// For templates whose points leave the layouts of arguments open: a point with these, as rule_schedule takes them. Null for others, whose points fix them.
   Expected<schedule::Schedule> (*in_layouts)(const te::DagPtr&, const Target&, const ConfigEntity&, const std::vector<schedule::LayoutStep>&) = nullptr;
+  /// Whether the schedule by rule is faster than the fallback point where all that is read and written lies in rows. Null: never.
+  bool (*rows_suit)(const te::Dag&, const Target&) = nullptr;
 };
 
 /// All templates for CPUs, and those for GPUs; templates/templates.h.

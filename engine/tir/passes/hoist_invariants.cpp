@@ -22,7 +22,8 @@ bool is_invariant(const Expr& c, const ForNode& loop) {
   return same;
 }
 
-/// Sorts the parts of a conjunction into those that may move out of the loop, and the rest.
+/// Sorts the parts of a conjunction into those that may move out of the loop, and the rest. What reads memory stays behind a part that stays: that may be the guard
+/// of the place.
 void split_condition(const Expr& c, const ForNode& loop, std::optional<Expr>& invariant, std::optional<Expr>& rest) {
   const auto* b = ir::as<ir::BinaryNode>(c);
   if (b && b->op == ir::BinaryOp::and_) {
@@ -30,7 +31,7 @@ void split_condition(const Expr& c, const ForNode& loop, std::optional<Expr>& in
     split_condition(b->b, loop, invariant, rest);
     return;
   }
-  auto& side = is_invariant(c, loop) ? invariant : rest;
+  auto& side = is_invariant(c, loop) && !(rest && reads_memory(c)) ? invariant : rest;
   side = side ? *side && c : c;
 }
 

@@ -164,6 +164,24 @@ class KernelPlanTest : public QObject {
     QVERIFY(!sums.empty() && sums.back().empty());
   }
 
+  /// A convolution with few outputs has its vectors along lines where nothing around it has blocks.
+  void fewOutputsAmongRows() {
+    const Target wide = parse_target("llvm -mcpu=znver5 -num-cores=1").value();
+    const auto spaces = [&](graph::Graph net) {
+      const api::Network n = network(std::move(net));
+      const api::KernelPlan plan = api::plan_kernels(n.optimized, n.partition, wide, {}, true, {}, {}, {}).value();
+      std::string out;
+      for (const api::PlannedKernel& k : plan.kernels) out += k.space + " ";
+      return out;
+    };
+    Net alone;
+    QCOMPARE(spaces(alone.finish({alone.conv(alone.input({1, 64, 32, 32}), 64, 6, 1)})), std::string("rule "));
+    Net between;
+    const int before = between.conv(between.input({1, 64, 32, 32}), 64, 64, 1);
+    QCOMPARE(spaces(between.finish({between.conv(between.conv(before, 64, 6, 1), 6, 64, 1)})),
+             std::string("rule conv2d_nchwc.cpu conv2d_nchwc.cpu conv2d_nchwc.cpu rule "));
+  }
+
   void passThroughValues() {
     Net n;  // an input and a constant that are outputs, one of them twice
     const int x = n.input({4}), w = n.weight({3});

@@ -17,6 +17,8 @@ ConfigEntity conv1d_nchwc_fallback(const te::Dag& dag, const Target& target) {
   return direct_conv_fallback(dag, *find_direct_conv(dag, target, kConv1dTag), target);
 }
 
+bool conv1d_nchwc_rows_suit(const te::Dag& dag, const Target& target) { return direct_conv_rows_suit(dag, *find_direct_conv(dag, target, kConv1dTag), target); }
+
 Expected<schedule::Schedule> conv1d_nchwc_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   return direct_conv_apply(dag, *find_direct_conv(*dag, target, kConv1dTag), target, e);
 }
@@ -24,9 +26,11 @@ Expected<schedule::Schedule> conv1d_nchwc_apply(const te::DagPtr& dag, const Tar
 }  // namespace
 
 Template conv1d_nchwc() {
-  return {"conv1d_nchwc.cpu", conv1d_nchwc_matches,  conv1d_nchwc_space,
-          conv1d_nchwc_apply, conv1d_nchwc_fallback, "Direct convolution along one dimension over blocks of channels, as conv2d_nchwc.cpu does it along two.",
-          kDirectConv};
+  return {"conv1d_nchwc.cpu",    conv1d_nchwc_matches,
+          conv1d_nchwc_space,    conv1d_nchwc_apply,
+          conv1d_nchwc_fallback, "Direct convolution along one dimension over blocks of channels, as conv2d_nchwc.cpu does it along two.",
+          kDirectConv,           nullptr,
+          conv1d_nchwc_rows_suit};
 }
 
 }  // namespace tw::space::cpu

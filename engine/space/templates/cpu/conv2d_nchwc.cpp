@@ -17,6 +17,8 @@ ConfigEntity conv2d_nchwc_fallback(const te::Dag& dag, const Target& target) {
   return direct_conv_fallback(dag, *find_direct_conv(dag, target, kConv2dTag), target);
 }
 
+bool conv2d_nchwc_rows_suit(const te::Dag& dag, const Target& target) { return direct_conv_rows_suit(dag, *find_direct_conv(dag, target, kConv2dTag), target); }
+
 Expected<schedule::Schedule> conv2d_nchwc_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   return direct_conv_apply(dag, *find_direct_conv(*dag, target, kConv2dTag), target, e);
 }
@@ -31,7 +33,9 @@ Template conv2d_nchwc() {
           conv2d_nchwc_fallback,
           "Direct convolution over tensors stored in blocks of channels. One vector holds a block of output channels; a register tile of neighbouring pixels "
           "times channel blocks shares the loads of weights and inputs.",
-          kDirectConv};
+          kDirectConv,
+          nullptr,
+          conv2d_nchwc_rows_suit};
 }
 
 }  // namespace tw::space::cpu

@@ -17,6 +17,8 @@ ConfigEntity conv3d_nchwc_fallback(const te::Dag& dag, const Target& target) {
   return direct_conv_fallback(dag, *find_direct_conv(dag, target, kConv3dTag), target);
 }
 
+bool conv3d_nchwc_rows_suit(const te::Dag& dag, const Target& target) { return direct_conv_rows_suit(dag, *find_direct_conv(dag, target, kConv3dTag), target); }
+
 Expected<schedule::Schedule> conv3d_nchwc_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   return direct_conv_apply(dag, *find_direct_conv(*dag, target, kConv3dTag), target, e);
 }
@@ -24,10 +26,11 @@ Expected<schedule::Schedule> conv3d_nchwc_apply(const te::DagPtr& dag, const Tar
 }  // namespace
 
 Template conv3d_nchwc() {
-  return {
-      "conv3d_nchwc.cpu", conv3d_nchwc_matches,  conv3d_nchwc_space,
-      conv3d_nchwc_apply, conv3d_nchwc_fallback, "Direct convolution along three dimensions over blocks of channels, as conv2d_nchwc.cpu does it along two.",
-      kDirectConv};
+  return {"conv3d_nchwc.cpu",    conv3d_nchwc_matches,
+          conv3d_nchwc_space,    conv3d_nchwc_apply,
+          conv3d_nchwc_fallback, "Direct convolution along three dimensions over blocks of channels, as conv2d_nchwc.cpu does it along two.",
+          kDirectConv,           nullptr,
+          conv3d_nchwc_rows_suit};
 }
 
 }  // namespace tw::space::cpu

@@ -142,9 +142,9 @@ double lanes_used(const DirectConv& c, const Target& target) {
   return of_blocks * std::min(1.0, of_register * (target::pipes_of(target.cpu).halves ? 2 : 1));
 }
 
-/// What loops by rule reach, whose vectors lie along a line of pixels: 0.9 of their tile's rate, over 20 to 124 channels in 2 to 12 groups and images of 14 to
-/// 56 on a Zen 5 with AVX-512 (0.73 to 1.02); llvm-mca's model of a Sapphire Rapids says 0.88 of the full rate for tiles of 10 and of 12 lines. With strides
-/// the vectors lie far apart: 0.55 to 0.75 on the Zen 5.
+/// What loops by rule reach, whose vectors lie along a line of pixels: 0.9 of their tile's rate, over 20 to 124 channels in 2 to 12 groups and images of 14 to 56
+/// on a Zen 5 with AVX-512 (0.73 to 1.02); llvm-mca's model of a Sapphire Rapids says 0.88 of the full rate for tiles of 10 and of 12 lines. With strides the
+/// vectors lie far apart: 0.55 to 0.75 on the Zen 5.
 double rate_by_rule(const te::Dag& dag, const DirectConv& c, const Target& target) {
   const te::Op& op = dag.ops[static_cast<size_t>(c.anchor.reduce)];
   const auto strides = op.attrs.find("strides");
@@ -154,15 +154,16 @@ double rate_by_rule(const te::Dag& dag, const DirectConv& c, const Target& targe
   return (strided ? 0.6 : 0.9) * static_cast<double>(c.columns()) / static_cast<double>(lanes) * tile_rate(tile.height, tile.vectors, target, 1);
 }
 
-/// Time to turn what a convolution of one group reads and writes from blocks of channels, as most of its neighbours in a network have them, into lines, over
-/// the time of its multiply-adds at the full rate. Half of it: others have rows, and a change is saved there.
-double change_share(const te::Dag& dag, const DirectConv& c, const Target& target) {
-  const te::Op& op = dag.ops[static_cast<size_t>(c.anchor.reduce)];
-  double updates = static_cast<double>(op.output->num_elements()) / target.lanes(kFloat32);
-  for (const te::Axis& r : op.reduce_axes) updates *= static_cast<double>(r.extent);
-  const auto bytes = static_cast<double>(dag.ops[static_cast<size_t>(c.anchor.data)].output->bytes() + op.output->bytes());
-  return 0.5 * 2 * bytes / kBytesPerCycle / (updates / target::pipes_of(target.cpu).fmas);
+/// What a register tile reaches with its panels of weights, of which the caches hold some.
+double rate_with_panels(const te::Dag& dag, const DirectConv& c, const Target& target, const ConfigEntity& e) {
+  const int64_t weights = dag.ops[static_cast<size_t>(c.anchor.weight)].output->bytes();
+  const int64_t panel = weights / c.vectors() * e.integer("oc_blocks"), pixels = e.split("tile_ow")[1] * e.integer("tile_oh");
+  return std::min(rate_of(c, target, e) - waits(c, target, panel), arrives(target, panel, pixels));
 }
+
+/// Channels whose lines, each elsewhere in memory, processors foresee at once: of an image that no cache keeps, 64 of them took 9 to 13 ms instead of 6.4 in blocks,
+/// 16 of a volume 3.5 instead of 8.6 (one thread of a Zen 5).
+constexpr int64_t kForeseen = 32;
 
 }  // namespace
 
@@ -219,10 +220,7 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
   // Rows inside reuse a panel of weights over the whole image; rows outside are as good only while all weights stay in the level-2 cache, and of use where
   // panels share data, which groups do not.
   const bool rows_outer = c.groups == 1 && weights <= target.l2_bytes / 2;
-  const auto rate = [&](const ConfigEntity& e) {
-    const int64_t panel = weights / c.vectors() * e.integer("oc_blocks"), pixels = e.split("tile_ow")[1] * e.integer("tile_oh");
-    return std::min(rate_of(c, target, e) - waits(c, target, panel), arrives(target, panel, pixels));
-  };
+  const auto rate = [&](const ConfigEntity& e) { return rate_with_panels(dag, c, target, e); };
   const auto line = line_of(dag, c.anchor);
   const double copied = c.anchor.pad >= 0 ? copy_share(dag, c, target) : 0;
   ConfigEntity best = direct_conv_space(dag, c, target).best_by([&](const ConfigEntity& e) {
@@ -240,9 +238,7 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
       return tir::pays_to_leave_out((1 - share) * static_cast<double>(tiles), updates) ? share : 1.0;
     };
     // Of a tile of one vector of outputs LLVM keeps the sums of two channels apart, for which sixteen registers are too few: 1.8 times as slow with AVX2.
-    const int64_t most = can_spread(c) && parts_of(c, e) == 1                              ? c.terms()
-                         : blocks == 1 && c.together == 1 && target.vector_registers <= 16 ? 1
-                                                                                           : kWrittenChannels;
+    const int64_t most = can_spread(c) && parts_of(c, e) == 1 ? c.terms() : blocks == 1 && c.together == 1 && target.vector_registers <= 16 ? 1 : kWrittenChannels;
     // A number that does not divide the channels would be tested for in every turn over the last block.
     const bool written = e.integer("unroll_ic") == (c.ic % most == 0 ? std::min(most, c.terms()) : 1), outside = e.integer("rows_outer") != 0;
     const double order = line ? line->kept(pieces, outside, c.groups == 1 ? panels : 1, target) : outside == rows_outer ? 1 : 0;
@@ -250,12 +246,15 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
                met(1, rows, c.line(0) ? c.line(0)->taps : 1) / (1 + (pads_inline(c, e) ? 0 : copied)) +
            (written ? 2 : 0) + order;
   });
-  if (c.together > 1) return best;
-  const double lines = rate_by_rule(dag, c, target);
-  const bool loses = c.groups > 1
-                         ? c.lanes < c.out_block && rate(best) < lines
-                         : c.columns() >= target.lanes(kFloat32) && 1 / (rate(best) * lanes_used(c, target)) > 1 / lines + change_share(dag, c, target);
-  return loses ? ConfigEntity{} : best;
+  return c.together == 1 && c.lanes < c.out_block && rate(best) < rate_by_rule(dag, c, target) ? ConfigEntity{} : best;
+}
+
+bool direct_conv_rows_suit(const te::Dag& dag, const DirectConv& c, const Target& target) {
+  if (c.groups > 1 || c.together > 1 || c.columns() < target.lanes(kFloat32)) return false;
+  const te::Op& data = dag.ops[static_cast<size_t>(c.anchor.data)];
+  if (data.output->bytes() > target.kept_bytes() && c.ic > kForeseen) return false;
+  const ConfigEntity point = direct_conv_fallback(dag, c, target);
+  return point.index() >= 0 && rate_with_panels(dag, c, target, point) * lanes_used(c, target) < rate_by_rule(dag, c, target);
 }
 
 Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const DirectConv& c, const Target& target, const ConfigEntity& e) {

@@ -42,6 +42,9 @@ std::optional<DirectConv> find_direct_conv(const te::Dag& dag, const Target& tar
 
 ConfigSpace direct_conv_space(const te::Dag& dag, const DirectConv& c, const Target& target);
 ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const Target& target);
+/// Whether few outputs leave so many lanes of blocks empty that loops by rule, whose vectors lie along lines, are faster, but for what a change of layout
+/// costs.
+bool direct_conv_rows_suit(const te::Dag& dag, const DirectConv& c, const Target& target);
 Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const DirectConv& c, const Target& target, const ConfigEntity& e);
 
 }  // namespace tw::space::cpu
