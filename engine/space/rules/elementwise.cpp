@@ -314,11 +314,13 @@ void schedule_transpose(Builder& b, int stage, const ir::Expr& body, int across,
   for (size_t k = begin; k < end; ++k) height *= axes[k].extent;
   for (size_t k = first; k < axes.size(); ++k) width *= axes[k].extent;
   const auto fits = [&](int64_t extent, int64_t tile) { return extent % (tile * block) == 0 || extent >= 32 * tile * block; };
-  int64_t tile = kTile;
-  while (tile > 1 && (tile * block > together || !fits(height, tile) || !fits(width, tile))) tile /= 2;
-
-  const auto columns = b.split(stage, join(first, axes.size()), {tile, block});
-  const auto rows = b.split(stage, join(begin, end), {tile, block});
+  const auto tile_of = [&](int64_t extent) {
+    int64_t tile = kTile;
+    while (tile > 1 && (tile * block > together || !fits(extent, tile))) tile /= 2;
+    return tile;
+  };
+  const auto columns = b.split(stage, join(first, axes.size()), {tile_of(width), block});
+  const auto rows = b.split(stage, join(begin, end), {tile_of(height), block});
   std::vector<ir::Var> outer(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(begin));
   outer.insert(outer.end(), loops.begin() + static_cast<std::ptrdiff_t>(end), loops.begin() + static_cast<std::ptrdiff_t>(first));
   // Inside, the input is walked in its order: reads are fetched ahead, writes need not be.
