@@ -20,7 +20,7 @@ std::string reduction_of(const OnnxNode& n) {
   return r;
 }
 /// Nothing is put anywhere.
-bool has_no_updates(const OnnxNode& n) { return n.type(n.in(1)).num_elements() == 0 || n.type(n.in(2)).num_elements() == 0; }
+bool has_no_updates(const OnnxNode& n) { return n.type(n.in(2)).num_elements() == 0; }
 
 Results scatter_elements(OnnxNode& n) {
   if (has_no_updates(n)) return {n.in(0)};
@@ -29,7 +29,20 @@ Results scatter_elements(OnnxNode& n) {
 }
 Results scatter_nd(OnnxNode& n) {
   if (has_no_updates(n)) return {n.in(0)};
-  return {n.emit("scatter_nd", {n.in(0), n.in(1), n.in(2)}, attrs({{"reduction", reduction_of(n)}}))};
+  int data = n.in(0), indices = n.in(1);
+  const Dims shape = n.shape(data);
+  Dims places = n.shape(indices);
+  // Places without coordinates are all the whole of the data: the only element of one more dimension.
+  const bool whole = !places.empty() && places.back() == 0;
+  if (whole) {
+    places.back() = 1;
+    indices = n.constant(HostArray::make(kInt64, places));
+    Dims one = shape;
+    one.insert(one.begin(), 1);
+    data = n.reshape(data, one);
+  }
+  const int y = n.emit("scatter_nd", {data, indices, n.in(2)}, attrs({{"reduction", reduction_of(n)}}));
+  return {whole ? n.reshape(y, shape) : y};
 }
 
 Results trilu(OnnxNode& n) {

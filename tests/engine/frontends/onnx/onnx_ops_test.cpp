@@ -211,6 +211,19 @@ void OnnxOpsTest::empty_parts() {
   integer(node(m, "Concat", {"nothing", "x"}, "y"), "axis", 1);
   output(m, "y");
   compare(run(m, {{"x", counting({2, 3})}}), {2, 3}, {1, 2, 3, 4, 5, 6});
+  // Indices without coordinates are the whole of the data; the last update stays, or all are added.
+  for (const char* reduction : {"none", "add"}) {
+    onnx::ModelProto s = model(18);
+    input(s, "x", {2, 3});
+    input(s, "updates", {2, 2, 3});
+    longs(s, "list", {});
+    longs(s, "shape", {2, 0});
+    integer(node(s, "Reshape", {"list", "shape"}, "whole"), "allowzero", 1);
+    text(node(s, "ScatterND", {"x", "whole", "updates"}, "y"), "reduction", reduction);
+    output(s, "y");
+    const bool adds = reduction == std::string("add");
+    compare(run(s, {{"x", counting({2, 3})}, {"updates", counting({2, 2, 3})}}), {2, 3}, adds ? std::vector<double>{9, 12, 15, 18, 21, 24} : std::vector<double>{7, 8, 9, 10, 11, 12});
+  }
   // What is put nowhere changes nothing.
   for (const char* op : {"ScatterND", "ScatterElements"}) {
     onnx::ModelProto s = model(18);
