@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/tir/passes/vectorize_fills.h"
 
-#include "engine/arith/analyzer.h"
 #include "engine/ir/visit.h"
+#include "engine/tir/stretch.h"
 #include "engine/tir/visit.h"
 
 namespace tw::tir {
@@ -15,12 +15,12 @@ constexpr int64_t kLeastVectors = 2;
 bool is_constant(const Expr& e) { return ir::as<ir::IntImmNode>(e) || ir::as<ir::FloatImmNode>(e); }
 
 /// What a nest of loops around one store of a constant sets, if those are neighbours.
-struct Stretch {
+struct Fill {
   const StoreNode* store;
   Expr first;  ///< place
   int64_t elements;
 };
-std::optional<Stretch> stretch_of(const Stmt& s) {
+std::optional<Fill> fill_of(const Stmt& s) {
   std::vector<const ForNode*> loops;
   ir::VarMap begin;
   Stmt body = s;
@@ -32,27 +32,13 @@ std::optional<Stretch> stretch_of(const Stmt& s) {
   }
   const auto* to = as<StoreNode>(body);
   if (loops.empty() || !to || to->indices.size() != 1 || to->value->dtype.lanes > 1 || !is_constant(to->value)) return std::nullopt;
-  const arith::Linear at = arith::Analyzer().linear(to->indices[0]);
-  int64_t elements = 1;
-  for (size_t l = loops.size(); l-- > 0;) {
-    const ir::VarNode* var = loops[l]->var.get();
-    bool moves = false;
-    for (const arith::Linear::Term& t : at.terms) {
-      if (t.atom.get() == var && t.coeff == elements)
-        moves = true;
-      else if (ir::uses_var(t.atom, var))
-        return std::nullopt;
-    }
-    for (const ForNode* inner : loops)
-      if (ir::uses_var(inner->min, var)) return std::nullopt;
-    if (!moves) return std::nullopt;
-    elements *= *ir::as_int(loops[l]->extent);
-  }
-  return Stretch{to, ir::substitute(to->indices[0], begin), elements};
+  const int64_t elements = stretch(to->indices[0], loops);
+  if (elements == 0) return std::nullopt;
+  return Fill{to, ir::substitute(to->indices[0], begin), elements};
 }
 
 Stmt fills(const Stmt& s, const Target& target) {
-  const auto found = as<ForNode>(s) ? stretch_of(s) : std::nullopt;
+  const auto found = as<ForNode>(s) ? fill_of(s) : std::nullopt;
   if (!found)
     return map_children(
         s, [&](const Stmt& child) { return fills(child, target); }, [](const Expr& e) { return e; });
