@@ -11,14 +11,15 @@ using tir::Stmt;
 
 namespace {
 
-std::string combined(ir::BinaryOp op, const std::string& a, const std::string& b) {
+/// `type`: of template arguments, for numbers that a shuffle gives back as int; else empty.
+std::string combined(ir::BinaryOp op, const std::string& type, const std::string& a, const std::string& b) {
   switch (op) {
     case ir::BinaryOp::mul:
       return a + " * " + b;
     case ir::BinaryOp::min:
-      return "min_of(" + a + ", " + b + ")";
+      return "min_of" + type + "(" + a + ", " + b + ")";
     case ir::BinaryOp::max:
-      return "max_of(" + a + ", " + b + ")";
+      return "max_of" + type + "(" + a + ", " + b + ")";
     default:
       return a + " + " + b;
   }
@@ -32,8 +33,10 @@ int64_t print_all_reduce(KernelText& text, const Stmt& s, const tir::AllReduceNo
   if (count == 1) return 0;
   if (n.combine == ir::BinaryOp::min) text.expr.helper("min_of");
   if (n.combine == ir::BinaryOp::max) text.expr.helper("max_of");
-  const auto combine = [&](const std::string& a, const std::string& b) { return combined(n.combine, a, b); };
-  const std::string type = cuda_type(n.buffer->dtype, true), element = text.expr.place(n.buffer, n.indices, 0);
+  const std::string type = cuda_type(n.buffer->dtype, true);
+  const std::string named = n.buffer->dtype.is_int() && n.buffer->dtype.bits < 32 ? "<" + type + ">" : "";
+  const auto combine = [&](const std::string& a, const std::string& b) { return combined(n.combine, named, a, b); };
+  const std::string element = text.expr.place(n.buffer, n.indices, 0);
   text.line(nullptr, n.origin, fmt::format("// {} over {}", tir::reduction_name(n.combine), tir::thread_name(n.thread)));
   const bool whole_warps = n.thread == ForKind::thread_x && threads % target::kWarp == 0;
   const bool in_warp = whole_warps && count <= target::kWarp && (count & (count - 1)) == 0;

@@ -38,6 +38,7 @@ std::optional<Fill> fill_of(const Stmt& s) {
 }
 
 Stmt fills(const Stmt& s, const Target& target) {
+  if (const auto* loop = as<ForNode>(s); loop && loop->for_kind == ForKind::vectorized) return s;
   const auto found = as<ForNode>(s) ? fill_of(s) : std::nullopt;
   if (!found)
     return map_children(
