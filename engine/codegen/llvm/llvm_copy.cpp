@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "engine/codegen/llvm/emitter.h"
 #include "engine/codegen/streaming.h"
 #include "engine/tir/stretch.h"

@@ -217,9 +217,9 @@ inline Builder fused_elementwise(int64_t m, int64_t n, int64_t threads, int64_t 
 }
 
 /// A result per row, reduced by the threads of a block.
-inline Builder row_reduction(int64_t rows, int64_t columns, int64_t ty, int64_t tx, te::Reducer reducer) {
+inline Builder row_reduction(int64_t rows, int64_t columns, int64_t ty, int64_t tx, te::Reducer reducer, DType type = kFloat32) {
   te::DagBuilder d;
-  const Tensor x = d.placeholder("X", {rows, columns}, kFloat32);
+  const Tensor x = d.placeholder("X", {rows, columns}, type);
   const Tensor y = d.reduce("Y", {rows}, {columns}, reducer, [&](const Indices& s, const Indices& r) { return x(s[0], r[0]); });
   Builder b(std::move(d).finish({y}));
   const auto l = b.loops(1);

@@ -251,16 +251,22 @@ class CudaTest : public QObject {
   }
 
   void reductions_by_threads() {
-    const auto text = [](int64_t ty, int64_t tx) { return source_of(testing::row_reduction(16, 512, ty, tx, te::Reducer::max).finish().value()).text; };
+    const auto text = [](int64_t ty, int64_t tx, DType type = kFloat32) {
+      return source_of(testing::row_reduction(16, 512, ty, tx, te::Reducer::max, type).finish().value()).text;
+    };
+    QVERIFY(has(text(4, 32, kInt8), "max_of<signed char>(Y_part[0], __shfl_xor_sync("));  // which gives an int
+    QVERIFY(has(text(4, 32, kInt16), "max_of<short>(Y_part[0], __shfl_xor_sync("));
     QVERIFY(has(text(4, 32), "for (int d = 16; d > 0; d /= 2) Y_part[0] = max_of(Y_part[0], __shfl_xor_sync(0xffffffffu, Y_part[0], d));"));
     QVERIFY(text(4, 32).find("__syncthreads") == std::string::npos);
     QVERIFY(has(text(1, 128), "__shared__ float scratch[4];"));
     QVERIFY(has(text(1, 48), "__shared__ float scratch[48];"));
     NEED_NVRTC();
     for (const auto& [ty, tx] : {std::pair{4, 32}, {8, 8}, {1, 128}, {2, 64}, {1, 48}, {3, 5}}) {
-      const std::string source = text(ty, tx);
-      const auto binary = codegen::nvrtc_compile(source, 90);
-      QVERIFY2(binary, binary ? "" : (binary.error().text() + "\n" + source).c_str());
+      for (const DType type : {kFloat32, kInt8, kInt16}) {
+        const std::string source = text(ty, tx, type);
+        const auto binary = codegen::nvrtc_compile(source, 90);
+        QVERIFY2(binary, binary ? "" : (binary.error().text() + "\n" + source).c_str());
+      }
     }
   }
 
