@@ -54,7 +54,7 @@ class Planner {
       }
       fixed.push_back(chosen_.back() ? std::optional(argument_layouts(*chosen_.back())) : std::nullopt);
     }
-    wanted_ = wanted_layouts(g_, p_, fixed);
+    choose_rows(std::move(fixed));
     for (const int v : g_.inputs) array(v, {});
     for (size_t i = 0; i < p_.groups.size(); ++i) {
       if (stop.stop_requested()) return Error(ErrorCode::cancelled, "Compilation was cancelled");
@@ -132,23 +132,45 @@ class Planner {
     return space::rule_schedule(group.dag, target, steps);
   }
 
-  /// Whether a template's fallback, which wants blocks, gives way to the schedule by rule: nothing around it has blocks, and it is faster in rows.
-  bool lies_in_rows(size_t index) const {
-    const auto named = template_of_.find(index);
-    if (named == template_of_.end() || !named->second->rows_suit) return false;
-    const graph::Group& group = p_.groups[index];
+  /// Templates' fallbacks that want blocks give way to schedules by rule where those are faster and nothing around them has blocks. At first all that are
+  /// faster in rows do; those that blocks reach keep their template, until no more of them are reached.
+  void choose_rows(std::vector<std::optional<std::vector<Layout>>> fixed) {
+    std::set<size_t> rows;
+    for (const auto& [i, t] : template_of_)
+      if (t->rows_suit && t->rows_suit(*p_.groups[i].dag, target_)) rows.insert(i);
+    for (const size_t i : rows) fixed[i].reset();
+    for (bool settled = false; !settled;) {
+      settled = true;
+      wanted_ = wanted_layouts(g_, p_, fixed);
+      for (const int v : g_.inputs) array(v, {});
+      for (size_t i = 0; i < p_.groups.size(); ++i) {
+        const graph::Group& group = p_.groups[i];
+        if (rows.contains(i) && !all_in_rows(group)) {
+          settled = false;
+          rows.erase(i);
+          fixed[i] = argument_layouts(*chosen_[i]);
+        }
+        const std::vector<Layout> layouts = fixed[i] ? *fixed[i] : adopted(group);
+        for (size_t k = 0; k < group.outputs.size(); ++k) array(group.outputs[k], layouts[group.inputs.size() + k]);
+      }
+      versions_.assign(versions_.size(), {});
+      plan_ = {};
+    }
+    for (const size_t i : rows) {
+      template_of_.erase(i);
+      chosen_[i].reset();
+    }
+  }
+
+  /// Whether nothing around a group has blocks.
+  bool all_in_rows(const graph::Group& group) const {
     const auto plain = [&](int v) { return g_.values[static_cast<size_t>(v)].constant || present(v).empty(); };
     const auto unwanted = [&](int v) { return !wanted_[static_cast<size_t>(v)] || wanted_[static_cast<size_t>(v)]->empty(); };
-    return std::all_of(group.inputs.begin(), group.inputs.end(), plain) && std::all_of(group.outputs.begin(), group.outputs.end(), unwanted) &&
-           named->second->rows_suit(*group.dag, target_);
+    return std::all_of(group.inputs.begin(), group.inputs.end(), plain) && std::all_of(group.outputs.begin(), group.outputs.end(), unwanted);
   }
 
   Expected<void> add_group(size_t index) {
     const graph::Group& group = p_.groups[index];
-    if (lies_in_rows(index)) {
-      template_of_.erase(index);
-      chosen_[index].reset();
-    }
     const auto it = tuned_.find(keys_[index]);
     const bool host = on_host(index), tuned = !host && it != tuned_.end();
     TW_TRY(schedule::Schedule s, chosen_[index] ? Expected<schedule::Schedule>(*chosen_[index])

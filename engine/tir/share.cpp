@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/tir/share.h"
 
+#include <utility>
+
 #include "engine/ir/equal.h"
 #include "engine/tir/visit.h"
 
@@ -30,8 +32,12 @@ class InPlaceCheck {
         },
         [&](const IfNode& n) {
           read_nothing(n.cond);
-          run(n.then_body, -1);
-          if (n.else_body) run(*n.else_body, -1);
+          // One of two branches runs: known if both store as much.
+          const int64_t before = stored_;
+          run(n.then_body, n.else_body ? times : -1);
+          const int64_t after = std::exchange(stored_, before);
+          if (n.else_body) run(*n.else_body, times);
+          ok_ = ok_ && stored_ == after;
         },
         [&](const SeqNode& n) {
           for (const Stmt& child : n.stmts) run(child, times);

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -126,7 +127,7 @@ class FuncEmitter {
   Access* access(const Place& p, Access* made);
 
   // llvm_strided.cpp
-  void load_blocks(const std::vector<tir::Stmt>& run);
+  size_t load_blocks(std::span<const tir::Stmt> run);
   llvm::Value* load_two(const Place& p, int lanes);
   llvm::Value* load_near(const Place& p, int lanes);
   std::optional<std::vector<std::optional<Place>>> rows_of_block(const ir::LoadNode& first, int columns, bool guarded);

@@ -78,7 +78,7 @@ void FuncEmitter::stmt(const tir::Stmt& s) {
         for (size_t i = 0; i < n.stmts.size();) {
           size_t end = i;
           while (end < n.stmts.size() && tir::as<tir::StoreNode>(n.stmts[end])) ++end;
-          if (end - i > 1) load_blocks({n.stmts.begin() + static_cast<std::ptrdiff_t>(i), n.stmts.begin() + static_cast<std::ptrdiff_t>(end)});
+          if (end - i > 1) end = i + load_blocks(std::span(n.stmts).subspan(i, end - i));
           for (end = std::max(end, i + 1); i < end; ++i) stmt(n.stmts[i]);
           blocks_.clear();
         }

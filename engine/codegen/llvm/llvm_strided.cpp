@@ -6,6 +6,7 @@
 #include <bit>
 #include <map>
 #include <numeric>
+#include <unordered_set>
 
 #include "engine/base/floor_div.h"
 #include "engine/base/text.h"
@@ -96,17 +97,24 @@ std::optional<std::vector<std::optional<FuncEmitter::Place>>> FuncEmitter::rows_
 
 /// Strided loads of one block of an array, as many as a vector has lanes and one element apart, are rows of the block read the other way: those rows are loaded
 /// as they lie and transposed in registers. Vectors of other lengths than powers of two are the beginnings of longer ones, as blocks of channels that are not
-/// full.
-void FuncEmitter::load_blocks(const std::vector<tir::Stmt>& run) {
+/// full. Returns how many of the statements these are: the next one reads, with a stride, what one of them writes.
+size_t FuncEmitter::load_blocks(std::span<const tir::Stmt> run) {
   blocks_.clear();
   // Lanes are rows: under a mask that is known those that count are read whole, and no others.
   const std::vector<bool> counts = mask_ == nullptr ? std::vector<bool>{} : known_lanes(mask_);
-  if (mask_ != nullptr && counts.empty()) return;
+  if (mask_ != nullptr && counts.empty()) return run.size();
   std::map<std::string, Group> groups;
-  std::vector<const ir::BufferNode*> written;
-  for (const tir::Stmt& s : run) {
-    const auto& store = static_cast<const tir::StoreNode&>(*s);
-    written.push_back(store.buffer.get());
+  std::unordered_set<const ir::BufferNode*> written;
+  size_t taken = 0;
+  for (bool reads_written = false; taken < run.size(); ++taken) {
+    const auto& store = static_cast<const tir::StoreNode&>(*run[taken]);
+    struct Found {
+      std::string group;
+      int64_t offset;
+      const ir::LoadNode* load;
+      bool guarded;
+    };
+    std::vector<Found> found;
     walk_loads(store.value, false, [&](const ir::LoadNode& l, bool guarded) {
       if (l.dtype.lanes < 4 || l.dtype.lanes > kMaxBlock) return;
       const auto ramp = as_ramp(flat_index(l.buffer, l.indices));
@@ -115,14 +123,19 @@ void FuncEmitter::load_blocks(const std::vector<tir::Stmt>& run) {
       const LinearIndex base = linear_index(ramp->base);
       const auto key = key_of(l.buffer.get(), base);
       if (!key) return;
-      Group& group = groups[fmt::format("{} {} {}", *key, *stride, l.dtype.lanes)];
-      group.at[base.constant].push_back(&l);
-      group.guarded = group.guarded || guarded;
+      reads_written = reads_written || written.contains(l.buffer.get());
+      found.push_back({fmt::format("{} {} {}", *key, *stride, l.dtype.lanes), base.constant, &l, guarded});
     });
+    if (reads_written) break;
+    for (const Found& f : found) {
+      Group& group = groups[f.group];
+      group.at[f.offset].push_back(f.load);
+      group.guarded = group.guarded || f.guarded;
+    }
+    written.insert(store.buffer.get());
   }
   for (auto& [key, group] : groups) {
     const ir::LoadNode& any = *group.at.begin()->second.front();
-    if (std::find(written.begin(), written.end(), any.buffer.get()) != written.end()) continue;
     const int lanes = any.dtype.lanes, width = static_cast<int>(std::bit_ceil(static_cast<unsigned>(lanes)));
     for (auto it = group.at.begin(); it != group.at.end();) {
       // As many offsets in a row as the block has columns.
@@ -154,6 +167,7 @@ void FuncEmitter::load_blocks(const std::vector<tir::Stmt>& run) {
       it = std::next(last);
     }
   }
+  return taken;
 }
 
 /// A short stride: the whole stretch in vectors, and every stride-th element picked out of them. Under a mask, only the elements of lanes that count are read.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <tuple>
 
 #include "engine/ir/visit.h"
 #include "engine/space/rules/access.h"
@@ -213,22 +214,30 @@ int64_t fewest_vectors(int64_t length, int64_t lanes) {
   return vector_length(length, lanes);
 }
 
-/// Results of the tile, a vector of operands for each of its columns and one element of the other operand stay in registers.
+/// Lines of a tile whose results, a vector of operands for each of its columns and one element of the other operand stay in registers.
+int64_t most_lines(int64_t vectors, const Target& target, const Choices& how) {
+  return std::clamp<int64_t>((target.vector_registers - vectors - 1) / vectors, 1, 3 * how.accumulators);
+}
+
+/// Vectors of a line, and lines that read the same ones.
+std::pair<int64_t, int64_t> even_tile(int64_t columns, int64_t lines, const Target& target, const Choices& how) {
+  const auto even = [](int64_t n, int64_t limit) { return (n + (n + limit - 1) / limit - 1) / ((n + limit - 1) / limit); };
+  const int64_t vectors = even(columns, target.vector_registers >= 32 ? how.accumulators : 2);
+  return {vectors, even(lines, most_lines(vectors, target, how))};
+}
+
 Tile register_tile(const Builder& b, const Rows& rows, const Target& target, const Choices& how, int64_t columns) {
   const std::vector<te::Axis>& axes = b.at(rows.output).op.axes;
-  const auto most = [&](int64_t vectors) { return std::clamp<int64_t>((target.vector_registers - vectors - 1) / vectors, 1, 3 * how.accumulators); };
   Tile tile;
   tile.axis = sharing_axis(b, rows);
   if (tile.axis >= 0) {
     const int64_t extent = axes[static_cast<size_t>(tile.axis)].extent;
-    const auto even = [](int64_t n, int64_t limit) { return (n + (n + limit - 1) / limit - 1) / ((n + limit - 1) / limit); };
-    tile.vectors = even(columns, target.vector_registers >= 32 ? how.accumulators : 2);
-    tile.height = even(extent, most(tile.vectors));
+    std::tie(tile.vectors, tile.height) = even_tile(columns, extent, target, how);
     int64_t others = 1;
     for (size_t k = 0; k + 1 < axes.size(); ++k)
       if (rows.shared[k] && static_cast<int>(k) != tile.axis) others *= axes[k].extent;
     // A loop whose last turn differs is not shared out between cores.
-    if (extent % tile.height != 0 && others < 2 * target.cores) tile.height = divisor_up_to(extent, most(tile.vectors));
+    if (extent % tile.height != 0 && others < 2 * target.cores) tile.height = divisor_up_to(extent, most_lines(tile.vectors, target, how));
     tile.ragged = extent % tile.height != 0;
     return tile;
   }
@@ -361,6 +370,12 @@ LineTile line_tile(int64_t columns, int64_t sharing, DType type, const Target& t
   constexpr int64_t kMostLines = 16;
   const int64_t v = fewest_vectors(columns, target.lanes(type)), vectors = divisor_up_to((columns + v - 1) / v, 2);
   return {v, vectors, divisor_up_to(sharing, std::clamp<int64_t>((target.vector_registers - vectors - 1) / vectors, 1, kMostLines))};
+}
+
+LineTile shared_tile(int64_t columns, int64_t lines, DType type, const Target& target) {
+  const int64_t v = fewest_vectors(columns, target.lanes(type));
+  const auto [vectors, height] = even_tile((columns + v - 1) / v, lines, target, {});
+  return {v, vectors, height};
 }
 
 void schedule_row(Builder& b, int stage, size_t rows, const Target& target, const Choices& how) {

@@ -54,6 +54,8 @@ struct LineTile {
   int64_t lanes, vectors, height;  ///< of a vector; vectors of a line; lines
 };
 LineTile line_tile(int64_t columns, int64_t sharing, DType type, const Target& target);
+/// The same where all of `lines` read the same vectors, as a convolution's outputs do in one group.
+LineTile shared_tile(int64_t columns, int64_t lines, DType type, const Target& target);
 
 /// Whether `body`, over axes of which `last` is the last, reads several elements of an array for each of its own, where tables say by their place along the
 /// last axis: interpolation along rows. What the array's rows are made of is better computed once a row than at each of these places.

@@ -180,6 +180,15 @@ class KernelPlanTest : public QObject {
     const int before = between.conv(between.input({1, 64, 32, 32}), 64, 64, 1);
     QCOMPARE(spaces(between.finish({between.conv(between.conv(before, 64, 6, 1), 6, 64, 1)})),
              std::string("rule conv2d_nchwc.cpu conv2d_nchwc.cpu conv2d_nchwc.cpu rule "));
+    // Several of them do not keep each other in blocks, nor what is between them; blocks at one end keep all.
+    graph::Attrs window{{{"kernel", std::vector<int64_t>{2, 2}}, {"strides", std::vector<int64_t>{2, 2}}}};
+    for (const bool blocks : {false, true}) {
+      Net several;
+      const int one = several.conv(several.input({1, 3, 64, 64}), 3, 6, 5);
+      const int two = several.conv(several.op("max_pool2d", {one}, window), 6, 7, 5);
+      const std::string end = blocks ? "conv2d_nchwc.cpu conv2d_nchwc.cpu rule " : "rule ";
+      QCOMPARE(spaces(several.finish({blocks ? several.conv(two, 7, 64, 1) : two})), (blocks ? "conv2d_nchwc.cpu rule " : "rule rule ") + end);
+    }
   }
 
   void passThroughValues() {

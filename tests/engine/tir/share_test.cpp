@@ -96,9 +96,11 @@ class ShareTest : public QObject {
       std::string value = fmt::format("A[{}]", place());
       for (uint64_t more = rng.uniform(3); more > 0; --more) value += fmt::format(" + {}[{}]", rng.uniform(2) ? "A" : "B", place());
       if (rng.uniform(5) == 0) value = fmt::format("select(A[{}] < T.float32(0), {}, B[{}])", place(), value, place());
-      const bool turned = rng.uniform(2) == 0;
+      const bool turned = rng.uniform(2) == 0, branches = rng.uniform(4) == 0;
       const auto text = [&](const std::string& parameters, const std::string& before, const std::string& a, const std::string& c) {
         std::string body = fmt::format("{}[{}] = {}", c, store, value);
+        if (branches)
+          body = fmt::format("if i + j < {}:\n                {}\n            else:\n                {}[{}] = A[{}]", n, body, c, store, store);
         for (size_t at = body.find("A["); at != std::string::npos; at = body.find("A[", at + 1)) body.replace(at, 1, a);
         return fmt::format(
             "@T.prim_func\ndef f({}):\n    T.func_attr({{\"num_outputs\": 1}})\n{}    for {} in T.serial({}):\n        for {} in T.serial({}):\n            {}\n",

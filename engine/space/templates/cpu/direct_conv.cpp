@@ -142,28 +142,12 @@ double lanes_used(const DirectConv& c, const Target& target) {
   return of_blocks * std::min(1.0, of_register * (target::pipes_of(target.cpu).halves ? 2 : 1));
 }
 
-/// What loops by rule reach, whose vectors lie along a line of pixels: 0.9 of their tile's rate, over 20 to 124 channels in 2 to 12 groups and images of 14 to 56
-/// on a Zen 5 with AVX-512 (0.73 to 1.02); llvm-mca's model of a Sapphire Rapids says 0.88 of the full rate for tiles of 10 and of 12 lines. With strides the
-/// vectors lie far apart: 0.55 to 0.75 on the Zen 5.
-double rate_by_rule(const te::Dag& dag, const DirectConv& c, const Target& target) {
-  const te::Op& op = dag.ops[static_cast<size_t>(c.anchor.reduce)];
-  const auto strides = op.attrs.find("strides");
-  const bool strided = strides != op.attrs.end() && std::any_of(strides->second.begin(), strides->second.end(), [](int64_t by) { return by > 1; });
-  const rules::LineTile tile = rules::line_tile(c.columns(), c.oc / c.groups, kFloat32, target);
-  const int64_t lanes = blocks_for(c.columns(), tile.lanes) * target.lanes(kFloat32);
-  return (strided ? 0.6 : 0.9) * static_cast<double>(c.columns()) / static_cast<double>(lanes) * tile_rate(tile.height, tile.vectors, target, 1);
-}
-
 /// What a register tile reaches with its panels of weights, of which the caches hold some.
 double rate_with_panels(const te::Dag& dag, const DirectConv& c, const Target& target, const ConfigEntity& e) {
   const int64_t weights = dag.ops[static_cast<size_t>(c.anchor.weight)].output->bytes();
   const int64_t panel = weights / c.vectors() * e.integer("oc_blocks"), pixels = e.split("tile_ow")[1] * e.integer("tile_oh");
   return std::min(rate_of(c, target, e) - waits(c, target, panel), arrives(target, panel, pixels));
 }
-
-/// Channels whose lines, each elsewhere in memory, processors foresee at once: of an image that no cache keeps, 64 of them took 9 to 13 ms instead of 6.4 in blocks,
-/// 16 of a volume 3.5 instead of 8.6 (one thread of a Zen 5).
-constexpr int64_t kForeseen = 32;
 
 }  // namespace
 
@@ -246,15 +230,13 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
                met(1, rows, c.line(0) ? c.line(0)->taps : 1) / (1 + (pads_inline(c, e) ? 0 : copied)) +
            (written ? 2 : 0) + order;
   });
-  return c.together == 1 && c.lanes < c.out_block && rate(best) < rate_by_rule(dag, c, target) ? ConfigEntity{} : best;
+  return c.together == 1 && c.lanes < c.out_block && rate(best) < rate_in_lines(dag, c.anchor, c.oc / c.groups, target) ? ConfigEntity{} : best;
 }
 
 bool direct_conv_rows_suit(const te::Dag& dag, const DirectConv& c, const Target& target) {
-  if (c.groups > 1 || c.together > 1 || c.columns() < target.lanes(kFloat32)) return false;
-  const te::Op& data = dag.ops[static_cast<size_t>(c.anchor.data)];
-  if (data.output->bytes() > target.kept_bytes() && c.ic > kForeseen) return false;
+  if (c.groups > 1 || c.together > 1) return false;
   const ConfigEntity point = direct_conv_fallback(dag, c, target);
-  return point.index() >= 0 && rate_with_panels(dag, c, target, point) * lanes_used(c, target) < rate_by_rule(dag, c, target);
+  return point.index() >= 0 && lines_beat(rate_with_panels(dag, c, target, point) * lanes_used(c, target), dag, c.anchor, target);
 }
 
 Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const DirectConv& c, const Target& target, const ConfigEntity& e) {

@@ -2,6 +2,8 @@
 #include "engine/space/templates/cpu/narrow_conv.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <tuple>
@@ -12,10 +14,15 @@ namespace tw::space::cpu {
 
 namespace {
 
-/// Terms of a sum from which adding up the lanes at its end is a small part of the work.
-constexpr int64_t kLongSum = 256;
-/// Share of the lanes that hold channels from which vectors along them are worth it.
-constexpr double kFilled = 0.75;
+/// Neighbouring columns from which the lanes of their sums are added up together, turned so that each column is a lane.
+constexpr int64_t kTurned = 8;
+bool turns(int64_t columns) { return columns >= kTurned && std::has_single_bit(static_cast<uint64_t>(columns)); }
+
+/// Cycles in which the lanes of one sum are added up: two operations for each halving and two for the result, about three a cycle.
+double lane_sum_cycles(int64_t lanes) { return (2 * std::log2(static_cast<double>(lanes)) + 2) / 3; }
+/// Vectors of multiply-adds that begin in a cycle where vectors along two, four or eight outputs have a broadcast of their own each; measured on a Zen 5.
+constexpr double kNarrowVectors = 1.7;
+
 /// Bytes that come a cycle from the level-2 cache beside what else does, about: with windows of 9x9 14 were measured on a Xeon.
 constexpr double kNearBytesPerCycle = 16;
 
@@ -27,6 +34,14 @@ double weights_arrive(const NarrowConv& c, const Target& target, int64_t columns
   return 2 * c.weight_bytes > target.l1d_bytes ? std::min(1.0, kNearBytesPerCycle / bytes) : 1;
 }
 
+/// Share of the multiply-add rate that a tile of so many columns reaches, lanes that hold no channels and what adds up the others included.
+double rate_of(const NarrowConv& c, const Target& target, const ConfigEntity& e) {
+  const int64_t columns = e.split("tile_ow")[1];
+  const double at_best = static_cast<double>(c.vectors) / target::pipes_of(target.cpu).fmas;
+  const double sums = lane_sum_cycles(c.lanes) * (turns(columns) ? 0.7 : 1);
+  return at_best / (at_best / std::min(tile_rate(c.oc, columns, target), weights_arrive(c, target, columns)) + sums);
+}
+
 }  // namespace
 
 std::optional<NarrowConv> find_narrow_conv(const te::Dag& dag, const Target& target, std::string_view tag) {
@@ -36,11 +51,17 @@ std::optional<NarrowConv> find_narrow_conv(const te::Dag& dag, const Target& tar
   const auto groups = op.attrs.find("groups");
   if (groups != op.attrs.end() && groups->second[0] != 1) return std::nullopt;
   const std::vector<int64_t>& out = op.output->shape;
-  const NarrowConv c{*a, out[0], weight.output->shape[1], out[1], {out.begin() + 2, out.end()}, weight.output->bytes(), te::windows_of(dag, op)};
-  int64_t terms = c.ic;
-  for (size_t r = 1; r < op.reduce_axes.size(); ++r) terms *= op.reduce_axes[r].extent;
-  const int64_t lanes = target.lanes(kFloat32);
-  return 2 * c.oc <= lanes && filled(c.ic, lanes) >= kFilled && terms >= kLongSum ? std::optional(c) : std::nullopt;
+  const int64_t ic = weight.output->shape[1];
+  NarrowConv c{*a, out[0], ic, out[1], channel_block(ic, target), 1, {out.begin() + 2, out.end()}, weight.output->bytes(), te::windows_of(dag, op)};
+  if (2 * c.oc > target.lanes(kFloat32) || c.lanes < 4) return std::nullopt;
+  int64_t taps = 1;
+  for (size_t r = 1; r < op.reduce_axes.size(); ++r) taps *= op.reduce_axes[r].extent;
+  c.vectors = taps * blocks_for(ic, c.lanes);
+  // Cycles of a pixel, against vectors along the outputs, of which two pixels share one where two blocks of outputs fill it.
+  const int64_t block = channel_block(c.oc, target);
+  const double mine = static_cast<double>(c.oc) * (static_cast<double>(c.vectors) / target::pipes_of(target.cpu).fmas + lane_sum_cycles(c.lanes));
+  const double theirs = static_cast<double>(taps * ic) / kNarrowVectors / (2 * block == target.lanes(kFloat32) ? 2 : 1);
+  return block == 1 || mine < theirs ? std::optional(c) : std::nullopt;
 }
 
 ConfigSpace narrow_conv_space(const te::Dag& dag, const NarrowConv& c, const Target& target) {
@@ -72,14 +93,19 @@ ConfigEntity narrow_conv_fallback(const te::Dag& dag, const NarrowConv& c, const
   return narrow_conv_space(dag, c, target).best_by([&](const ConfigEntity& e) {
     const int64_t columns = e.split("tile_ow")[1], pieces = one_line ? e.integer("line_pieces") : 1;
     const double order = pads_inline(c, e) ? 2 : e.integer("unroll_kw") == 0 ? 1 : 0;
-    return std::min(tile_rate(c.oc, columns, target), weights_arrive(c, target, columns)) * filled(c.columns(), columns) * balanced(lines * pieces, target) +
-           order - 0.0001 * static_cast<double>(pieces);
+    return rate_of(c, target, e) * filled(c.columns(), columns) * balanced(lines * pieces, target) + order - 0.0001 * static_cast<double>(pieces);
   });
+}
+
+bool narrow_conv_rows_suit(const te::Dag& dag, const NarrowConv& c, const Target& target) {
+  const ConfigEntity point = narrow_conv_fallback(dag, c, target);
+  const double lanes = filled(c.ic, c.lanes) * static_cast<double>(c.lanes) / static_cast<double>(target.lanes(kFloat32));
+  return point.index() >= 0 && lines_beat(rate_of(c, target, point) * lanes, dag, c.anchor, target);
 }
 
 Expected<schedule::Schedule> narrow_conv_apply(const te::DagPtr& dag, const NarrowConv& c, const Target& target, const ConfigEntity& e) {
   const Anchor& a = c.anchor;
-  const int64_t lanes = target.lanes(kFloat32);
+  const int64_t lanes = c.lanes;
   const size_t rank = c.spatial.size();
   schedule::Builder b(dag);
   b.layout(a.data, nchwc(lanes, rank));
@@ -109,18 +135,22 @@ Expected<schedule::Schedule> narrow_conv_apply(const te::DagPtr& dag, const Narr
   b.reorder(out, order);
   b.compute_at(acc, out, tiles);
   b.compute_at(parts, out, tiles);
+  const int64_t columns = e.split("tile_ow")[1];
+  const bool turned = turns(columns);
   b.unroll(out, axes[1]);
-  b.unroll(out, w[1]);
+  turned ? b.vectorize(out, w[1]) : b.unroll(out, w[1]);
   b.parallel(out, b.fuse(out, outer));
 
   const auto sum = b.loops(acc);  // n, oc, spatial..., lane
   std::vector<ir::Var> summed{sum[0]};
   summed.insert(summed.end(), sum.begin() + 2, sum.end() - 2);
-  summed.insert(summed.end(), {sum[1], sum[1 + rank], sum[2 + rank]});
+  const ir::Var &pixel = sum[1 + rank], &lane = sum[2 + rank];
+  summed.push_back(sum[1]);
+  summed.push_back(turned ? lane : pixel);
+  summed.push_back(turned ? pixel : lane);
   b.reorder(acc, summed);
-  b.unroll(acc, sum[1]);
-  b.unroll(acc, sum[1 + rank]);
-  b.vectorize(acc, sum[2 + rank]);
+  for (size_t k = 1; k < 3; ++k) b.unroll(acc, summed[summed.size() - k - 1]);
+  b.vectorize(acc, summed.back());
 
   const auto in = b.loops(parts);  // lane, n, oc, spatial..., ic, taps...
   std::vector<ir::Var> inner{in[1]};

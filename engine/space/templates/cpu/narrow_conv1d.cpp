@@ -18,6 +18,10 @@ ConfigEntity narrow_conv1d_fallback(const te::Dag& dag, const Target& target) {
   return narrow_conv_fallback(dag, *find_narrow_conv(dag, target, kNarrowConv1dTag), target);
 }
 
+bool narrow_conv1d_rows_suit(const te::Dag& dag, const Target& target) {
+  return narrow_conv_rows_suit(dag, *find_narrow_conv(dag, target, kNarrowConv1dTag), target);
+}
+
 Expected<schedule::Schedule> narrow_conv1d_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   return narrow_conv_apply(dag, *find_narrow_conv(*dag, target, kNarrowConv1dTag), target, e);
 }
@@ -31,7 +35,9 @@ Template narrow_conv1d() {
           narrow_conv1d_apply,
           narrow_conv1d_fallback,
           "Convolution along one dimension to a few channels, such as sound, as narrow_conv2d.cpu does it along two.",
-          kDirectConv};
+          kDirectConv,
+          nullptr,
+      narrow_conv1d_rows_suit};
 }
 
 }  // namespace tw::space::cpu

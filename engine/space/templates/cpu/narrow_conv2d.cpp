@@ -18,6 +18,10 @@ ConfigEntity narrow_conv2d_fallback(const te::Dag& dag, const Target& target) {
   return narrow_conv_fallback(dag, *find_narrow_conv(dag, target, kNarrowConv2dTag), target);
 }
 
+bool narrow_conv2d_rows_suit(const te::Dag& dag, const Target& target) {
+  return narrow_conv_rows_suit(dag, *find_narrow_conv(dag, target, kNarrowConv2dTag), target);
+}
+
 Expected<schedule::Schedule> narrow_conv2d_apply(const te::DagPtr& dag, const Target& target, const ConfigEntity& e) {
   return narrow_conv_apply(dag, *find_narrow_conv(*dag, target, kNarrowConv2dTag), target, e);
 }
@@ -32,7 +36,9 @@ Template narrow_conv2d() {
       narrow_conv2d_apply,
       narrow_conv2d_fallback,
       "Convolution to a few channels, such as an image. Vectors run along the input channels; their lanes are added up at the end.",
-      kDirectConv};
+      kDirectConv,
+      nullptr,
+      narrow_conv2d_rows_suit};
 }
 
 }  // namespace tw::space::cpu

@@ -33,6 +33,16 @@ class NarrowConvTest : public QObject {
           [](Net& n) {
             return conv(n, {1, 32, 10, 12}, {3, 32, 9, 9}, 1, 4);
           }}},
+        {"narrow_conv2d.cpu",
+         {"short sums of eight columns at a time",
+          [](Net& n) {
+            return n.op("sigmoid", {conv(n, {1, 21, 5, 24}, {1, 21, 1, 1}, 1, 0)});
+          }}},
+        {"narrow_conv2d.cpu",
+         {"half vectors of channels",
+          [](Net& n) {
+            return conv(n, {1, 8, 6, 19}, {1, 8, 3, 3}, 1, 1);
+          }}},
         {"narrow_conv1d.cpu",
          {"a line to three channels",
           [](Net& n) {
@@ -52,11 +62,25 @@ class NarrowConvTest : public QObject {
     const std::string problem = problem_of_row(cases(), 8);
     QVERIFY2(problem.empty(), problem.c_str());
   }
-  void leavesWideAndShortSumsAlone() {
+  void leavesWideSumsAlone() {
     const Target target = parse_target("llvm -mcpu=znver4").value();
-    QVERIFY(!narrow().matches(*dag_of([](Net& n) { return conv(n, {1, 64, 8, 8}, {16, 64, 3, 3}, 1, 1); }), target));
-    QVERIFY(!narrow().matches(*dag_of([](Net& n) { return conv(n, {1, 64, 8, 8}, {3, 64, 1, 1}, 1, 0); }), target));
-    QVERIFY(!narrow().matches(*dag_of([](Net& n) { return conv(n, {1, 20, 8, 8}, {3, 20, 5, 5}, 1, 2); }), target));
+    const auto matches = [&](Dims x, Dims w) { return narrow().matches(*dag_of([&](Net& n) { return conv(n, x, w, 1, 0); }), target); };
+    QVERIFY(!matches({1, 64, 8, 8}, {16, 64, 3, 3}));
+    QVERIFY(!matches({1, 64, 8, 8}, {8, 64, 1, 1}));  // adding up the lanes would take longer than the rest
+    QVERIFY(!matches({1, 3, 8, 8}, {3, 3, 5, 5}));    // an image in planes
+    QVERIFY(matches({1, 64, 8, 8}, {3, 64, 1, 1}));
+    QVERIFY(matches({1, 64, 8, 8}, {4, 64, 3, 3}));
+  }
+  /// Among rows those that loops over lines compute faster stay in them.
+  void shortSumsAmongRows() {
+    const Target target = parse_target("llvm -mcpu=znver5 -num-cores=1").value();
+    const auto in_rows = [&](Dims x, Dims w) {
+      const te::DagPtr dag = dag_of([&](Net& n) { return conv(n, x, w, 1, 0); });
+      return narrow().matches(*dag, target) && narrow().rows_suit(*dag, target);
+    };
+    QVERIFY(in_rows({1, 64, 112, 112}, {1, 64, 1, 1}));
+    QVERIFY(in_rows({1, 16, 112, 112}, {3, 16, 3, 3}));
+    QVERIFY(!in_rows({1, 64, 56, 56}, {1, 64, 3, 3}));
   }
 };
 
