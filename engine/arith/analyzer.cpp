@@ -200,6 +200,22 @@ std::optional<Analyzer::Parts> Analyzer::parts_of(const Linear& x, int64_t c) co
   return found;
 }
 
+std::optional<Analyzer::Parts> Analyzer::nearly_whole(const Linear& x, int64_t c) const {
+  Parts p{c, {}, {}};
+  p.rest.constant = x.constant;
+  for (const Linear::Term& t : x.terms) {
+    const int64_t times = floor_div_int(t.coeff + c / 2, c), left = t.coeff - times * c;
+    if (times != 0) p.whole.add_term(t.atom, times);
+    if (left != 0) p.rest.add_term(t.atom, left);
+  }
+  if (p.whole.is_constant()) return std::nullopt;
+  const Bounds b = bounds(p.rest);
+  if (!b.finite() || floor_div_int(b.lo, c) != floor_div_int(b.hi, c)) return std::nullopt;
+  p.whole.constant = floor_div_int(b.lo, c);
+  p.rest.constant -= c * p.whole.constant;
+  return p;
+}
+
 Linear Analyzer::div_linear(Linear x, int64_t c) const {
   if (c == 1) return x;
   Linear quotient, rest;
@@ -215,6 +231,10 @@ Linear Analyzer::div_linear(Linear x, int64_t c) const {
   const Bounds b = bounds(rest);
   if (b.finite() && floor_div_int(b.lo, c) == floor_div_int(b.hi, c)) {
     quotient.constant += floor_div_int(b.lo, c);
+    return quotient;
+  }
+  if (const auto parts = nearly_whole(rest, c)) {
+    quotient.add(parts->whole);
     return quotient;
   }
   if (const auto parts = parts_of(rest, c)) {  // (g*r + k) // (g*c') == r // c'
@@ -257,6 +277,7 @@ Linear Analyzer::mod_linear(Linear x, int64_t c) const {
     rest.constant -= c * floor_div_int(b.lo, c);
     return rest;
   }
+  if (const auto parts = nearly_whole(rest, c)) return parts->rest;
   if (const auto parts = parts_of(rest, c)) {  // (g*r + k) % (g*c') == g * (r % c') + k
     Linear out = mod_linear(parts->whole, c / parts->size);
     out.scale(parts->size);

@@ -81,6 +81,7 @@ class AnalyzerTest : public QObject {
   void boundsHold();
   void cancelsFusedLoops();
   void usesFacts();
+  void takesNearMultiplesOut();
   void provesOnlyWhatHolds();
 };
 
@@ -171,6 +172,20 @@ void AnalyzerTest::cancelsFusedLoops() {
   // A vector of 16 lies inside each 64.
   QCOMPARE(ir::print(a.simplify(ir::floor_div(fe * 16 + ve, ir::index(64)))), ir::print(ir::floor_div(fe, ir::index(4))));
   QCOMPARE(ir::print(a.simplify(ir::floor_mod(fe * 16 + ve, ir::index(64)))), ir::print(ir::floor_mod(fe, ir::index(4)) * 16 + ve));
+}
+
+/// Rows that padding shifts by one against each other, as relative positions in attention: 63 * i is 64 * i - i.
+void AnalyzerTest::takesNearMultiplesOut() {
+  const ir::Var i = ir::make_var("i"), j = ir::make_var("j");
+  const Expr ie = ir::to_expr(i), je = ir::to_expr(j);
+  arith::Analyzer a;
+  a.bind(i.get(), {0, 31});
+  a.bind(j.get(), {0, 31});
+  QCOMPARE(ir::print(a.simplify(ir::floor_div(ie * 63 + je + 31, ir::index(64)))), ir::print(ie));
+  QCOMPARE(ir::print(a.simplify(ir::floor_mod(ie * 63 + je + 31, ir::index(64)))), ir::print(a.simplify(je - ie + 31)));
+  QCOMPARE(ir::print(a.simplify(ir::floor_div(ie * -65 - je - 1, ir::index(64)))), ir::print(a.simplify(ie * -1 - 1)));
+  a.bind(j.get(), {0, 33});  // the last one reaches the next row
+  QVERIFY(ir::print(a.simplify(ir::floor_div(ie * 63 + je + 31, ir::index(64)))) != ir::print(ie));
 }
 
 void AnalyzerTest::usesFacts() {

@@ -14,6 +14,8 @@ using Dims = std::vector<int64_t>;
 
 /// Beyond that a table of places is not worth its memory.
 constexpr int64_t kMostPlaces = int64_t{1} << 22;
+/// Updates that are looked at: they may fill a box, which needs no table.
+constexpr int64_t kMostUpdates = int64_t{1} << 26;
 
 /// Where updates land: the data's first dimensions `outer` are places, taken in row-major order, and each update fills the dimensions `inner` of its own.
 struct Landing {
@@ -123,16 +125,15 @@ Expected<Outcome> placed_by_table(Site& s, const Landing& l) {
 Expected<Outcome> placed(Site& s, const Landing& l) {
   if (l.places.empty() || s.result().dtype.is_bool()) return nothing();
   if (const auto box = box_of(l)) return placed_box(s, l, *box);
-  return product(l.outer) <= kMostPlaces ? placed_by_table(s, l) : nothing();
+  return std::max(product(l.outer), static_cast<int64_t>(l.places.size())) <= kMostPlaces ? placed_by_table(s, l) : nothing();
 }
 
 /// Each index of [..., q] names a place in the first q dimensions.
 Expected<Outcome> scatter_nd_at_constants(Site& s) {
   const HostArray* indices = s.constant(s.input(1));
-  if (!indices || indices->num_elements() > kMostPlaces) return nothing();
+  if (!indices || indices->shape.back() == 0 || indices->num_elements() / indices->shape.back() > kMostUpdates) return nothing();
   const Dims& shape = s.result().shape;
   const auto depth = static_cast<size_t>(indices->shape.back());
-  if (depth == 0) return nothing();
   Landing l{{shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(depth)}, {shape.begin() + static_cast<std::ptrdiff_t>(depth), shape.end()}, {}};
   for (int64_t i = 0; i < indices->num_elements(); i += static_cast<int64_t>(depth)) {
     int64_t place = 0;
@@ -146,7 +147,7 @@ Expected<Outcome> scatter_nd_at_constants(Site& s) {
 Expected<Outcome> scatter_elements_at_constants(Site& s) {
   const HostArray* indices = s.constant(s.input(1));
   const Dims& shape = s.result().shape;
-  if (!indices || shape.empty() || indices->num_elements() > kMostPlaces) return nothing();
+  if (!indices || shape.empty() || indices->num_elements() > kMostUpdates) return nothing();
   const auto rank = static_cast<int64_t>(shape.size()), given = s.draft().attrs.integer("axis", 0);
   const auto axis = static_cast<size_t>(given < 0 ? given + rank : given);
   Landing l{shape, {}, {}};
