@@ -372,6 +372,14 @@ bool looks_up_in_rows(const ir::Expr& body, const ir::Var& last, const ir::Buffe
   return all && reads > 1;
 }
 
+bool reads_across(const Builder& b, int stage) {
+  if (!b.at(stage).layout.empty() || b.at(stage).op.reducer != te::Reducer::none || b.at(stage).op.axes.empty()) return false;
+  const ir::Expr body = schedule::whole_body(b.all(), stage);
+  const std::vector<te::Axis>& axes = b.at(stage).op.axes;
+  const int across = crossing_axis(b, body, axes, static_cast<size_t>(contiguous(b.at(stage)).axis));
+  return across >= 0 && static_cast<size_t>(across) < joined_from(body, axes);
+}
+
 int schedule_elementwise(Builder& b, int stage, const Target& target) {
   std::vector<ir::Var> outer = b.loops(stage);
   if (outer.empty()) return stage;

@@ -364,6 +364,9 @@ bool is_one_row(const Builder& b, int stage) {
   return op.axes.back().extent > 1 && d.along_last && !d.scattered_last && !d.reuse;
 }
 
+/// A stage so many times smaller than the result is computed as a whole at little cost.
+constexpr int64_t kSmallStage = 4;
+
 }  // namespace
 
 LineTile line_tile(int64_t columns, int64_t sharing, DType type, const Target& target) {
@@ -440,6 +443,14 @@ bool schedule_rows(Builder& b, const Target& target, const Choices& how, const s
     for (const int i : apart)
       if (i > rows->members.front().stage) return false;
   }
+  // A transpose whose other stages are small, as the norm of each row, turns whole blocks; one row of it would be gathered.
+  const int64_t elements = iterations(b.at(rows->output).op);
+  const auto small = [&](const Member& m) {
+    const te::Op& op = b.at(m.stage).op;
+    return m.stage == rows->output || (op.reducer == te::Reducer::none && kSmallStage * iterations(op) <= elements);
+  };
+  if (std::all_of(rows->members.begin(), rows->members.end(), small) && target.lanes(b.at(rows->output).op.output->dtype) > 1 && reads_across(b, rows->output))
+    return false;
   int64_t work = 0, count = 1;
   for (size_t k = 0; k < rows->shared.size(); ++k)
     if (rows->shared[k]) count *= b.at(rows->output).op.axes[k].extent;

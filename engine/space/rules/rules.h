@@ -61,6 +61,9 @@ LineTile shared_tile(int64_t columns, int64_t lines, DType type, const Target& t
 /// last axis: interpolation along rows. What the array's rows are made of is better computed once a row than at each of these places.
 bool looks_up_in_rows(const ir::Expr& body, const ir::Var& last, const ir::BufferNode* array);
 
+/// Whether neighbours of what a stage without a reduction reads lie along another axis than its own: schedule_elementwise turns blocks of them in registers.
+bool reads_across(const schedule::Builder& b, int stage);
+
 /// A stage of its own without a reduction: neighbouring elements in vectors, blocks of them on the cores. Returns the stage's index, which grows where an
 /// output's elements are looked up: they are kept before they are written.
 int schedule_elementwise(schedule::Builder& b, int stage, const Target& target);

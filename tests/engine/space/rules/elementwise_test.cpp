@@ -12,6 +12,13 @@ class ElementwiseTest : public QObject {
   static Make turned(Dims shape) {
     return [=](Net& n) { return n.op("transpose", {n.input(shape)}, {{"perm", Dims{1, 0}}}); };
   }
+  /// Rows of the operand over their norms, turned.
+  static Make divided(Dims shape) {
+    return [=](Net& n) {
+      const int norms = n.op("sqrt", {n.input({1, shape[1]})});
+      return n.op("transpose", {n.op("div", {n.input(shape), norms})}, {{"perm", Dims{1, 0}}});
+    };
+  }
 
  private Q_SLOTS:
   /// Blocks of a transpose that are handled together, up to four each way as either extent has room for them, whatever the other has.
@@ -28,14 +35,25 @@ class ElementwiseTest : public QObject {
     QCOMPARE(tile(128, 107), Tile(4, 1));
     QCOMPARE(tile(107, 109), Tile(1, 1));
   }
+  /// With a small stage beside it blocks are turned all the same, where that stage's values of one row would have gone to its elements one by one.
+  void smallStagesBesideATranspose() {
+    const Target target = parse_target("llvm -mcpu=znver5 -num-cores=1").value();
+    const schedule::Schedule s = space::default_schedule(dag_of(divided({48, 1024})), target);
+    QVERIFY(std::none_of(s.stages().begin(), s.stages().end(), [](const schedule::Stage& st) { return st.location == schedule::ComputeLocation::at; }));
+    const auto& iters = s.stages().back().iters;
+    QCOMPARE(iters.back().extent, int64_t{16});
+    QCOMPARE(iters[iters.size() - 2].extent, int64_t{16});
+  }
   void keepsResults_data() {
     QTest::addColumn<int>("rows");
     for (const int rows : {37, 64, 107}) QTest::addRow("%d", rows) << rows;
   }
   void keepsResults() {
     QFETCH(const int, rows);
-    const std::string problem = problem_by_rule({"turned", turned({192, rows})});
-    QVERIFY2(problem.empty(), problem.c_str());
+    for (const auto& [name, make] : {std::pair("turned", turned({192, rows})), std::pair("divided", divided({192, rows}))}) {
+      const std::string problem = problem_by_rule({name, make});
+      QVERIFY2(problem.empty(), problem.c_str());
+    }
   }
 };
 
