@@ -20,6 +20,8 @@ bool turns(int64_t columns) { return columns >= kTurned && std::has_single_bit(s
 
 /// Cycles in which the lanes of one sum are added up: two operations for each halving and two for the result, about three a cycle.
 double lane_sum_cycles(int64_t lanes) { return (2 * std::log2(static_cast<double>(lanes)) + 2) / 3; }
+/// Cycles of a vector of values of a function such as exp, about.
+constexpr double kFunctionCycles = 15;
 /// Vectors of multiply-adds that begin in a cycle where vectors along two, four or eight outputs have a broadcast of their own each; measured on a Zen 5.
 constexpr double kNarrowVectors = 1.7;
 
@@ -57,10 +59,12 @@ std::optional<NarrowConv> find_narrow_conv(const te::Dag& dag, const Target& tar
   int64_t taps = 1;
   for (size_t r = 1; r < op.reduce_axes.size(); ++r) taps *= op.reduce_axes[r].extent;
   c.vectors = taps * blocks_for(ic, c.lanes);
-  // Cycles of a pixel, against vectors along the outputs, of which two pixels share one where two blocks of outputs fill it.
+  // Cycles of a pixel, against vectors along the outputs, of which two pixels share one where two blocks of outputs fill it. Functions after the sums are
+  // computed for several columns at once here, there for the outputs of one.
   const int64_t block = channel_block(c.oc, target);
-  const double mine = static_cast<double>(c.oc) * (static_cast<double>(c.vectors) / target::pipes_of(target.cpu).fmas + lane_sum_cycles(c.lanes));
-  const double theirs = static_cast<double>(taps * ic) / kNarrowVectors / (2 * block == target.lanes(kFloat32) ? 2 : 1);
+  const double functions = kFunctionCycles * static_cast<double>(te::function_calls(dag)) / static_cast<double>(op.output->num_elements());
+  const double mine = static_cast<double>(c.oc) * (static_cast<double>(c.vectors) / target::pipes_of(target.cpu).fmas + lane_sum_cycles(c.lanes) + functions / kTurned);
+  const double theirs = static_cast<double>(taps * ic) / kNarrowVectors / (2 * block == target.lanes(kFloat32) ? 2 : 1) + functions;
   return block == 1 || mine < theirs ? std::optional(c) : std::nullopt;
 }
 
@@ -138,7 +142,7 @@ Expected<schedule::Schedule> narrow_conv_apply(const te::DagPtr& dag, const Narr
   const int64_t columns = e.split("tile_ow")[1];
   const bool turned = turns(columns);
   b.unroll(out, axes[1]);
-  turned ? b.vectorize(out, w[1]) : b.unroll(out, w[1]);
+  b.vectorize(out, w[1]);
   b.parallel(out, b.fuse(out, outer));
 
   const auto sum = b.loops(acc);  // n, oc, spatial..., lane
