@@ -95,6 +95,10 @@ int resample_smooth(Emitter& n, int v, int64_t axis, const ResampleMode& m, cons
 
 }  // namespace
 
+/// What is left of a dimension below which the elements of a vector come from more than two others: from 320 to 224 columns it is faster to have them first,
+/// from 128 to 64 to have them last by a factor of 1.7 (a Zen 5).
+constexpr double kFar = 0.6;
+
 /// Positions outside of the image get one value.
 int extrapolated(Emitter& n, int v, const ResampleMode& m, const std::vector<ResampleAxis>& axes, double value) {
   for (size_t d = 0; d < axes.size(); ++d) {
@@ -114,13 +118,18 @@ int extrapolated(Emitter& n, int v, const ResampleMode& m, const std::vector<Res
 }
 
 /// Dimension by dimension: all three kinds are separable. Those that shrink come first, the most first, so that the others have less to do; of those that grow
-/// the last, along which elements are picked one by one: there are fewer rows then.
+/// the last, along which elements are picked one by one: there are fewer rows then. Where it shrinks so much that those of a vector lie far apart, it comes
+/// behind all that shrink.
 int resampled(Emitter& n, int v, const ResampleMode& m, const std::vector<ResampleAxis>& axes) {
   if (m.kind != "nearest" && m.kind != "linear" && m.kind != "cubic") n.unsupported(fmt::format("mode '{}'", printable(m.kind.substr(0, 64))));
   std::vector<size_t> order(axes.size());
   std::iota(order.rbegin(), order.rend(), 0);
+  const size_t last = axes.size() - 1;
   const auto left = [&](size_t d) { return std::min(1.0, static_cast<double>(axes[d].out) / static_cast<double>(axes[d].in)); };
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return left(a) < left(b); });
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    if (left(last) < kFar && a != b && (a == last || b == last)) return a == last ? left(b) == 1 : left(a) < 1;
+    return left(a) < left(b);
+  });
   for (const size_t d : order) {
     if (axes[d].out < 1 || axes[d].out > kMostResampled) n.invalid(fmt::format("an output extent of {}", axes[d].out));
     if (axes[d].out == axes[d].in && axes[d].scale == 1 && axes[d].start == 0 && axes[d].end == 1) continue;
