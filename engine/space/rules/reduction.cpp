@@ -117,6 +117,32 @@ std::optional<Contiguous> blocks_added_up(const Builder& b, int stage) {
   return all && std::find(otherwise.begin(), otherwise.end(), first.axis) == otherwise.end() ? std::optional(first) : std::nullopt;
 }
 
+/// Of the lanes' sums of a whole array one for each turn of the longest loop, which the cores share; none of less work. Returns how many stages were added.
+int add_up_pieces(Builder& b, int parts, int64_t work) {
+  if (work < kParallelWork) return 0;
+  const std::vector<schedule::Iter> iters = b.at(parts).iters;
+  const auto outputs = static_cast<std::ptrdiff_t>(b.at(parts).op.axes.size());
+  const auto longest = std::max_element(iters.begin() + outputs, iters.end(), [](const schedule::Iter& x, const schedule::Iter& y) { return x.extent < y.extent; });
+  if (longest->extent < 2) return 0;
+  const int pieces = b.rfactor(parts, b.loops(parts)[static_cast<size_t>(longest - iters.begin())]), total = pieces + 1;
+  // The lane, which comes first but for the piece, goes inside.
+  const auto lanes_inside = [&](int stage, std::vector<ir::Var> order, std::ptrdiff_t lane) {
+    std::rotate(order.begin() + lane, order.begin() + lane + 1, order.end());
+    b.reorder(stage, order);
+    b.vectorize(stage, order.back());
+    return order;
+  };
+  std::vector<ir::Var> turns = b.loops(total);
+  std::rotate(turns.begin(), turns.end() - 1, turns.end());
+  lanes_inside(total, turns, 1);
+  const int acc = b.cache_write(pieces, "local"), out = acc + 1;
+  const std::vector<ir::Var> walk = lanes_inside(out, b.loops(out), 1);
+  b.compute_at(acc, out, walk[walk.size() - 2]);
+  lanes_inside(acc, b.loops(acc), 1);
+  parallelize(b, out, std::vector<ir::Var>(walk.begin(), walk.end() - 1), work);
+  return 2;
+}
+
 /// Sums along the blocks of what is read: each lane adds up its own, and the lanes are added up at the end.
 int add_up_lanes(Builder& b, int stage, const Contiguous& blocks, int64_t work) {
   int sum = b.cache_write(stage, "local"), out = sum + 1;
@@ -124,6 +150,10 @@ int add_up_lanes(Builder& b, int stage, const Contiguous& blocks, int64_t work) 
   const int parts = b.rfactor(sum, b.split(sum, b.loops(sum)[axes + static_cast<size_t>(blocks.axis)], {blocks.length})[1]);
   ++sum;
   ++out;
+  if (const int added = b.at(sum).op.output->num_elements() == 1 ? add_up_pieces(b, parts, work) : 0; added > 0) {
+    b.vectorize(sum + added, b.loops(sum + added).back());
+    return out + added;
+  }
   std::vector<ir::Var> walk = b.loops(out);
   if (!walk.empty()) {
     b.compute_at(sum, out, walk.back());

@@ -29,6 +29,16 @@ class RuleReductionTest : public QObject {
            return n.op("reduce_max", {n.input({1, 20, 4, 9})}, {{"axes", Dims{1}}, {"keepdims", int64_t{0}}});
          },
          {in_blocks(0, 4, 16)}},
+        {"the largest of all in blocks",
+         [](Net& n) {
+           return n.op("reduce_max", {n.input({1, 40, 23, 37})}, {{"axes", Dims{0, 1, 2, 3}}, {"keepdims", int64_t{0}}});
+         },
+         {in_blocks(0, 4, 16)}},
+        {"the sum of an image in blocks, which stays a dimension",
+         [](Net& n) {
+           return n.op("reduce_sum", {n.input({1, 32, 25, 41})}, {{"axes", Dims{1, 2, 3}}, {"keepdims", int64_t{1}}});
+         },
+         {in_blocks(0, 4, 16)}},
         {"sums of rows that no vectors fill",
          [](Net& n) {
            return n.op("conv2d", {n.input({1, 3, 6, 21}), n.weight({5, 3, 2, 2})}, {{"pads", Dims{1, 0, 0, 1}}});
@@ -101,6 +111,18 @@ class RuleReductionTest : public QObject {
       });
       const std::string steps = schedule::print_steps(space::rule_schedule(dag, target, {in_blocks(0, 4, 8)}).value());
       QVERIFY2(steps.find("rfactor") != std::string::npos && steps.find("vectorize") != std::string::npos, steps.c_str());
+    }
+  }
+
+  /// All of a large array: cores share the turns of the longest loop, and each adds up its own in registers.
+  void whole_arrays_in_blocks_are_added_up_in_pieces() {
+    const Target target = parse_target("llvm -mcpu=x86-64-v3 -num-cores=2").value();
+    for (const int64_t rows : {2, 100}) {
+      const te::DagPtr dag = dag_of([&](Net& n) {
+        return n.op("reduce_sum", {n.input({1, 48, rows, 30})}, {{"axes", Dims{0, 1, 2, 3}}, {"keepdims", int64_t{0}}});
+      });
+      const std::string steps = schedule::print_steps(space::rule_schedule(dag, target, {in_blocks(0, 4, 8)}).value());
+      QCOMPARE(steps.find("parallel(reduce_sum_local_rf_rf, r2)") != std::string::npos, rows == 100);
     }
   }
 
