@@ -111,7 +111,7 @@ class Planner {
     for (const int v : group.outputs) {
       const graph::TensorType& type = g_.values[static_cast<size_t>(v)].type;
       const auto& wanted = wanted_[static_cast<size_t>(v)];
-      if (wanted && fits(*wanted, type) && !(blocked.empty() && reduces(g_, group)))
+      if (wanted && fits(*wanted, type) && !(blocked.empty() && (reduces(g_, group) || steps_along_rows(g_, group))))
         layouts.push_back(*wanted);
       else
         layouts.push_back(keeps && fits(blocked, type) ? blocked : Layout{});

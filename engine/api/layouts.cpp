@@ -58,6 +58,14 @@ bool reduces(const graph::Graph& g, const graph::Group& group) {
                      [&](int n) { return graph::find_op(g.nodes[static_cast<size_t>(n)].op)->fusion > graph::FusionKind::injective; });
 }
 
+bool steps_along_rows(const graph::Graph& g, const graph::Group& group) {
+  return std::any_of(group.nodes.begin(), group.nodes.end(), [&](int n) {
+    const graph::Node& node = g.nodes[static_cast<size_t>(n)];
+    const std::vector<int64_t> steps = node.op == "slice" ? node.attrs.integers("steps", {}) : std::vector<int64_t>{};
+    return !steps.empty() && steps.back() != 1;
+  });
+}
+
 namespace {
 
 /// The layout of what a group reads before its one reduction, whose result, perhaps after elementwise work, is to lie in `wanted`: the same blocks of a
