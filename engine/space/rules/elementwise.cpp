@@ -356,6 +356,34 @@ std::vector<ir::Var> in_input_order(const ir::Expr& body, const std::vector<te::
   return out;
 }
 
+/// Turns of an axis that are written out where each begins at another place of a block, at most.
+constexpr int64_t kPlacesWrittenOut = 4;
+
+/// The axis by whose turns vectors along the last one begin at another place of a block, as the 85 channels of each anchor of a detector do: written out, each
+/// place is known and whole blocks are read. -1 if there is none, or if it has too many turns.
+int placing_axis(const Builder& b, const ir::Expr& body, const std::vector<te::Axis>& axes) {
+  int found = -1;
+  arith::Analyzer analyzer;
+  for (const te::Axis& a : axes) analyzer.bind(a.var.get(), {0, a.extent - 1});
+  ir::walk(body, [&](const ir::Expr& e) {
+    const auto* l = ir::as<ir::LoadNode>(e);
+    if (!l) return;
+    for (const Stage& st : b.all()) {
+      if (st.op.output.get() != l->buffer.get() || st.layout.empty()) continue;
+      const auto [dim, length] = st.layout.back();
+      const arith::Linear at = analyzer.linear(l->indices[static_cast<size_t>(dim)]);
+      const auto steps = [&](const te::Axis& a) {
+        const auto t = std::find_if(at.terms.begin(), at.terms.end(), [&](const arith::Linear::Term& term) { return term.atom.get() == a.var.get(); });
+        return t == at.terms.end() ? 0 : t->coeff;
+      };
+      if (steps(axes.back()) != 1) continue;
+      for (size_t k = 0; k + 1 < axes.size(); ++k)
+        if (steps(axes[k]) % length != 0 && axes[k].extent <= kPlacesWrittenOut) found = static_cast<int>(k);
+    }
+  });
+  return found;
+}
+
 }  // namespace
 
 bool is_output(const Builder& b, int stage) { return std::find(b.outputs().begin(), b.outputs().end(), stage) != b.outputs().end(); }
@@ -418,10 +446,17 @@ int schedule_elementwise(Builder& b, int stage, const Target& target) {
   const int64_t v = within_runs(vector_length(4 * unbroken >= lanes ? unbroken : length, lanes), unbroken, length, lanes), vectors = (length + v - 1) / v,
                 pieces = pieces_for(target);
   if (rows >= pieces || vectors == 1) {
+    const int placing = v > 1 && first + 1 == axes.size() ? placing_axis(b, body, axes) : -1;
+    const std::optional<ir::Var> places = placing < 0 ? std::nullopt : std::optional(outer[static_cast<size_t>(placing)]);
     outer = in_input_order(body, axes, outer);
+    if (places) std::erase_if(outer, [&](const ir::Var& loop) { return loop.get() == places->get(); });
     const std::optional<ir::Var> row = outer.empty() ? std::nullopt : std::optional(outer.back());
     if (runs) outer.push_back(*runs);
     std::vector<ir::Var> order = outer;
+    if (places) {
+      b.unroll(stage, *places);
+      order.push_back(*places);
+    }
     if (v > 1) {
       const auto parts = b.split(stage, run, {v});
       b.vectorize(stage, parts.back());

@@ -19,6 +19,13 @@ class ElementwiseTest : public QObject {
       return n.op("transpose", {n.op("div", {n.input(shape), norms})}, {{"perm", Dims{1, 0}}});
     };
   }
+  /// What a detector says of each place: 21 numbers for each of its anchors.
+  static Make detected(int64_t anchors) {
+    return [=](Net& n) {
+      const int apart = n.op("reshape", {n.input({1, anchors * 21, 40, 6})}, {{"shape", Dims{1, anchors, 21, 40, 6}}});
+      return n.op("sigmoid", {n.op("transpose", {apart}, {{"perm", Dims{0, 1, 3, 4, 2}}})});
+    };
+  }
 
  private Q_SLOTS:
   /// Blocks of a transpose that are handled together, up to four each way as either extent has room for them, whatever the other has.
@@ -43,6 +50,16 @@ class ElementwiseTest : public QObject {
     const auto& iters = s.stages().back().iters;
     QCOMPARE(iters.back().extent, int64_t{16});
     QCOMPARE(iters[iters.size() - 2].extent, int64_t{16});
+  }
+  /// Where each anchor's numbers begin in a block of channels is known if few anchors are written out.
+  void placesInBlocks() {
+    const Target target = parse_target("llvm -mcpu=znver5 -num-cores=1").value();
+    for (const int64_t anchors : {3, 5}) {
+      const std::string steps = schedule::print_steps(space::rule_schedule(dag_of(detected(anchors)), target, {in_blocks(0, 4, 16)}).value());
+      QCOMPARE(steps.find("unroll") != std::string::npos, anchors == 3);
+      const std::string problem = problem_by_rule({"detected", detected(anchors), {in_blocks(0, 4, 16)}});
+      QVERIFY2(problem.empty(), problem.c_str());
+    }
   }
   void keepsResults_data() {
     QTest::addColumn<int>("rows");
