@@ -43,7 +43,7 @@ bool fetched_singly(const te::Dag& dag, int i) {
 /// Whether a stage disappears into its reader.
 bool inlines(const te::Dag& dag, int i, int64_t most_fetches) {
   const te::Op& op = dag.ops[static_cast<size_t>(i)];
-  if (op.is_placeholder() || op.reducer != te::Reducer::none || op.tag == rules::kRunning) return false;
+  if (op.is_placeholder() || op.reducer != te::Reducer::none || op.tag == rules::kRunning || op.tag == rules::kCompared) return false;
   if (std::find(dag.outputs.begin(), dag.outputs.end(), i) != dag.outputs.end()) return false;
   const std::vector<int> readers = dag.consumers(i);
   if (fetched_singly(dag, i)) return true;

@@ -81,7 +81,8 @@ struct Order {
     return sorts && keyed && x.shape()[axis] >= kLeastSorted ? sorted(x, positions, bound) : ranked(x, positions);
   }
 
-  /// Bitonic sorting of keys, of a value and its position each, on lines of their own. Source: Batcher, Sorting networks and their applications, AFIPS 1968.
+  /// Bitonic sorting of keys, of a value and its position each, on lines of their own; of runs as long as what is wanted the first go on. Source: Batcher,
+  /// Sorting networks and their applications, AFIPS 1968.
   te::Tensor sorted(const te::Tensor& x, const std::optional<te::Tensor>& positions, int64_t bound) const {
     const int64_t count = x.shape()[axis], all = std::bit_ceil(static_cast<uint64_t>(count)), after = std::bit_ceil(static_cast<uint64_t>(bound));
     Dims lines = x.shape();
@@ -97,14 +98,31 @@ struct Order {
       const Expr key = key_of(x, positions, at, after);
       return count == all ? key : ir::select(s.back() < ir::index(count), key, whole(after << 33));
     });
-    for (int64_t run = 2; run <= all; run *= 2)  // sorted by now, every other one downwards
+    const auto ordered_by = [&](int64_t run) {  // every other run of a line downwards
       for (int64_t apart = run / 2; apart > 0; apart /= 2)
-        keys = b.compute("stage", lines, [&](const Indices& s) {
-          const Expr i = s.back(), lower = ir::floor_div(i, ir::index(2 * apart)) * (2 * apart) + ir::floor_mod(i, ir::index(apart));
-          const auto odd = [&](int64_t block) { return ir::floor_mod(ir::floor_div(i, ir::index(block)), ir::index(2)); };
-          const Expr one = keys.at(moved(s, s.size() - 1, lower)), other = keys.at(moved(s, s.size() - 1, lower + apart));
-          return ir::select(ir::equal(odd(apart), odd(run)), ir::min(one, other), ir::max(one, other));
-        });
+        keys = b.compute(
+            "stage", lines,
+            [&](const Indices& s) {
+              const Expr i = s.back(), lower = ir::floor_div(i, ir::index(2 * apart)) * (2 * apart) + ir::floor_mod(i, ir::index(apart));
+              const auto odd = [&](int64_t block) { return ir::floor_mod(ir::floor_div(i, ir::index(block)), ir::index(2)); };
+              const Expr one = keys.at(moved(s, s.size() - 1, lower)), other = keys.at(moved(s, s.size() - 1, lower + apart));
+              return ir::select(ir::equal(odd(apart), odd(run)), ir::min(one, other), ir::max(one, other));
+            },
+            "compared");
+    };
+    const auto run = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(k)));
+    for (int64_t sorted = 2; sorted <= run; sorted *= 2) ordered_by(sorted);
+    // Of two runs, one upwards and one downwards, the less of each pair are the first of both.
+    for (lines.back() /= 2; lines.back() >= run; lines.back() /= 2) {
+      keys = b.compute(
+          "first", lines,
+          [&](const Indices& s) {
+            const Expr from = ir::floor_div(s.back(), ir::index(run)) * (2 * run) + ir::floor_mod(s.back(), ir::index(run));
+            return ir::min(keys.at(moved(s, s.size() - 1, from)), keys.at(moved(s, s.size() - 1, from + run)));
+          },
+          "compared");
+      ordered_by(run);
+    }
     return b.compute("places", with(x.shape(), k), [&](const Indices& s) {
       Indices at = s;
       at.erase(at.begin() + static_cast<std::ptrdiff_t>(axis));

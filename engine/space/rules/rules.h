@@ -88,6 +88,8 @@ std::vector<const ir::BufferNode*> schedule_scatters(schedule::Builder& b, const
 /// too. Returns the arrays of the stages that are scheduled.
 std::vector<const ir::BufferNode*> schedule_lookups(schedule::Builder& b, const Target& target);
 
+/// The tag of what compares each element with another one: inside a reader that compares again, each would be compared twice, at places all over a vector.
+inline constexpr const char* kCompared = "compared";
 /// The tag of what runs up along an axis over rows of neighbours, block after block; attributes axis, block.
 inline constexpr const char* kRunning = "running";
 /// A kernel whose result is such a one and whose other stages are its blocks' totals: a few columns at a time, so that they are read again from a cache; a

@@ -70,6 +70,7 @@ class RunningAndOrderTest : public QObject {
     QTest::newRow("filled up") << QList<int>{3, 300} << 1 << 300;
     QTest::newRow("groups that are sorted") << QList<int>{1, 2100} << 1 << 140;
     QTest::newRow("sorted in the middle") << QList<int>{2, 270, 3} << 1 << 200;
+    QTest::newRow("the first of sorted runs") << QList<int>{3, 700} << 1 << 100;
   }
   void largest() {
     QFETCH(QList<int>, shape);
