@@ -36,7 +36,7 @@ double weights_arrive(const NarrowConv& c, const Target& target, int64_t columns
   return 2 * c.weight_bytes > target.l1d_bytes ? std::min(1.0, kNearBytesPerCycle / bytes) : 1;
 }
 
-/// Share of the multiply-add rate that a tile of so many columns reaches, lanes that hold no channels and what adds up the others included.
+/// Share of the multiply-add rate that the vectors of a tile reach, with what adds up their lanes: turned, it took 0.7 of the time on a Zen 5.
 double rate_of(const NarrowConv& c, const Target& target, const ConfigEntity& e) {
   const int64_t columns = e.split("tile_ow")[1];
   const double at_best = static_cast<double>(c.vectors) / target::pipes_of(target.cpu).fmas;
