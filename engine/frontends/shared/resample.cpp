@@ -93,11 +93,11 @@ int resample_smooth(Emitter& n, int v, int64_t axis, const ResampleMode& m, cons
   return n.emit("resample", {v, n.constant(std::move(indices)), n.constant(std::move(weights))}, attrs({{"axis", axis}}));
 }
 
-}  // namespace
-
 /// What is left of a dimension below which the elements of a vector come from more than two others: from 320 to 224 columns it is faster to have them first,
 /// from 128 to 64 to have them last by a factor of 1.7 (a Zen 5).
 constexpr double kFar = 0.6;
+
+}  // namespace
 
 /// Positions outside of the image get one value.
 int extrapolated(Emitter& n, int v, const ResampleMode& m, const std::vector<ResampleAxis>& axes, double value) {
@@ -119,7 +119,7 @@ int extrapolated(Emitter& n, int v, const ResampleMode& m, const std::vector<Res
 
 /// Dimension by dimension: all three kinds are separable. Those that shrink come first, the most first, so that the others have less to do; of those that grow
 /// the last, along which elements are picked one by one: there are fewer rows then. Where it shrinks so much that those of a vector lie far apart, it comes
-/// behind all that shrink.
+/// behind all that shrink as much.
 int resampled(Emitter& n, int v, const ResampleMode& m, const std::vector<ResampleAxis>& axes) {
   if (m.kind != "nearest" && m.kind != "linear" && m.kind != "cubic") n.unsupported(fmt::format("mode '{}'", printable(m.kind.substr(0, 64))));
   std::vector<size_t> order(axes.size());
@@ -127,7 +127,7 @@ int resampled(Emitter& n, int v, const ResampleMode& m, const std::vector<Resamp
   const size_t last = axes.size() - 1;
   const auto left = [&](size_t d) { return std::min(1.0, static_cast<double>(axes[d].out) / static_cast<double>(axes[d].in)); };
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    if (left(last) < kFar && a != b && (a == last || b == last)) return a == last ? left(b) == 1 : left(a) < 1;
+    if (left(last) < kFar && a != b && (a == last || b == last)) return a == last ? left(b) >= kFar : left(a) < kFar;
     return left(a) < left(b);
   });
   for (const size_t d : order) {

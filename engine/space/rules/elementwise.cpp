@@ -376,9 +376,9 @@ int placing_axis(const Builder& b, const ir::Expr& body, const std::vector<te::A
         const auto t = std::find_if(at.terms.begin(), at.terms.end(), [&](const arith::Linear::Term& term) { return term.atom.get() == a.var.get(); });
         return t == at.terms.end() ? 0 : t->coeff;
       };
-      if (steps(axes.back()) != 1) continue;
+      if (length < 2 || steps(axes.back()) != 1) continue;
       for (size_t k = 0; k + 1 < axes.size(); ++k)
-        if (steps(axes[k]) % length != 0 && axes[k].extent <= kPlacesWrittenOut) found = static_cast<int>(k);
+        if (axes[k].extent > 1 && axes[k].extent <= kPlacesWrittenOut && steps(axes[k]) % length != 0) found = static_cast<int>(k);
     }
   });
   return found;

@@ -117,14 +117,22 @@ std::optional<Contiguous> blocks_added_up(const Builder& b, int stage) {
   return all && std::find(otherwise.begin(), otherwise.end(), first.axis) == otherwise.end() ? std::optional(first) : std::nullopt;
 }
 
-/// Of the lanes' sums of a whole array one for each turn of the longest loop, which the cores share; none of less work. Returns how many stages were added.
+/// Pieces of a whole array that are added up by themselves, at most: few enough to be added up by one core.
+constexpr int64_t kMostPieces = 256;
+
+/// Of the lanes' sums of a whole array one for each turn, or as many equal parts, of the longest loop, which the cores share; none of less work. Returns how
+/// many stages were added.
 int add_up_pieces(Builder& b, int parts, int64_t work) {
   if (work < kParallelWork) return 0;
   const std::vector<schedule::Iter> iters = b.at(parts).iters;
   const auto outputs = static_cast<std::ptrdiff_t>(b.at(parts).op.axes.size());
-  const auto longest = std::max_element(iters.begin() + outputs, iters.end(), [](const schedule::Iter& x, const schedule::Iter& y) { return x.extent < y.extent; });
-  if (longest->extent < 2) return 0;
-  const int pieces = b.rfactor(parts, b.loops(parts)[static_cast<size_t>(longest - iters.begin())]), total = pieces + 1;
+  const auto shorter = [](const schedule::Iter& x, const schedule::Iter& y) { return x.extent < y.extent; };
+  const auto longest = std::max_element(iters.begin() + outputs, iters.end(), shorter);
+  const int64_t turns = divisor_up_to(longest->extent, kMostPieces);
+  if (turns < 2) return 0;
+  ir::Var piece = b.loops(parts)[static_cast<size_t>(longest - iters.begin())];
+  if (turns < longest->extent) piece = b.split(parts, piece, {longest->extent / turns})[0];
+  const int pieces = b.rfactor(parts, piece), total = pieces + 1;
   // The lane, which comes first but for the piece, goes inside.
   const auto lanes_inside = [&](int stage, std::vector<ir::Var> order, std::ptrdiff_t lane) {
     std::rotate(order.begin() + lane, order.begin() + lane + 1, order.end());
@@ -132,9 +140,9 @@ int add_up_pieces(Builder& b, int parts, int64_t work) {
     b.vectorize(stage, order.back());
     return order;
   };
-  std::vector<ir::Var> turns = b.loops(total);
-  std::rotate(turns.begin(), turns.end() - 1, turns.end());
-  lanes_inside(total, turns, 1);
+  std::vector<ir::Var> added = b.loops(total);
+  std::rotate(added.begin(), added.end() - 1, added.end());
+  lanes_inside(total, added, 1);
   const int acc = b.cache_write(pieces, "local"), out = acc + 1;
   const std::vector<ir::Var> walk = lanes_inside(out, b.loops(out), 1);
   b.compute_at(acc, out, walk[walk.size() - 2]);

@@ -127,6 +127,22 @@ class ShareTest : public QObject {
     QVERIFY(shared > 300 && refused > 300);
   }
 
+  /// Each element is stored once whichever branch runs, or it is not known how often.
+  void branches() {
+    const auto shares = [](const char* body) {
+      const auto f = tir::parse_func(fmt::format("@T.prim_func\ndef f(A: T.Buffer((4,), \"float32\"), C: T.Buffer((4,), \"float32\")):\n"
+                                                 "    T.func_attr({{\"num_outputs\": 1}})\n    for i in T.serial(4):\n{}",
+                                                 body));
+      if (!f) qFatal("%s", f.error().text().c_str());
+      return tir::may_share_storage(*f, 0, 1);
+    };
+    QVERIFY(shares("        if i < 2:\n            C[i] = A[i]\n        else:\n            C[i] = T.float32(0)\n"));
+    QVERIFY(!shares("        if i < 2:\n            C[i] = A[i]\n            C[i] = A[i]\n        else:\n            C[i] = T.float32(0)\n"));
+    QVERIFY(!shares("        if i < 2:\n            C[i] = A[i]\n"));
+    QVERIFY(!shares("        if i < 2:\n            if i < 1:\n                C[i] = A[i]\n        else:\n            C[i] = T.float32(0)\n"));
+    QVERIFY(!shares("        if A[i] < T.float32(0):\n            C[i] = A[i]\n        else:\n            C[i] = T.float32(0)\n"));
+  }
+
   void sizesMustAgree() {
     te::DagBuilder b;
     const Tensor x = b.placeholder("x", {1, 32}, kFloat32), y = b.placeholder("y", {4, 32}, kFloat32), h = b.placeholder("h", {4, 32}, kFloat16);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "engine/graph/passes/rules/rule.h"
 
@@ -15,12 +16,14 @@ using Dims = std::vector<int64_t>;
 /// Beyond that a table of places is not worth its memory.
 constexpr int64_t kMostPlaces = int64_t{1} << 22;
 /// Updates that are looked at: they may fill a box, which needs no table.
-constexpr int64_t kMostUpdates = int64_t{1} << 26;
+constexpr int64_t kMostUpdates = int64_t{1} << 24;
 
 /// Where updates land: the data's first dimensions `outer` are places, taken in row-major order, and each update fills the dimensions `inner` of its own.
 struct Landing {
   Dims outer, inner;
-  std::vector<int64_t> places;  ///< of each update
+  int64_t updates;
+  std::function<int64_t(int64_t)> place_of_update;
+  std::vector<int64_t> places = {};  ///< of each update
 };
 
 /// As the operators read an index: negative ones count from the end, others are limited to the dimension.
@@ -35,15 +38,22 @@ Dims coordinates(int64_t place, const Dims& shape) {
 struct Box {
   Dims starts, sizes;
 };
-/// The box that the updates fill in its row-major order, if they do.
-std::optional<Box> box_of(const Landing& l) {
-  Box b{coordinates(l.places.front(), l.outer), {}};
-  const Dims last = coordinates(l.places.back(), l.outer);
+/// The box between the first and the last update, if there are as many as it has places.
+std::optional<Box> box_between(const Landing& l) {
+  Box b{coordinates(l.place_of_update(0), l.outer), {}};
+  const Dims last = coordinates(l.place_of_update(l.updates - 1), l.outer);
   for (size_t d = 0; d < last.size(); ++d) {
     if (last[d] < b.starts[d]) return std::nullopt;
     b.sizes.push_back(last[d] - b.starts[d] + 1);
   }
-  if (product(b.sizes) != static_cast<int64_t>(l.places.size())) return std::nullopt;
+  return product(b.sizes) == l.updates ? std::optional(b) : std::nullopt;
+}
+
+/// The box that the updates fill in its row-major order, if they do.
+std::optional<Box> box_of(const Landing& l) {
+  const std::optional<Box> between = box_between(l);
+  if (!between) return std::nullopt;
+  const Box& b = *between;
   for (size_t u = 0; u < l.places.size(); ++u) {
     const Dims inside = coordinates(static_cast<int64_t>(u), b.sizes);
     int64_t place = 0;
@@ -122,43 +132,48 @@ Expected<Outcome> placed_by_table(Site& s, const Landing& l) {
   return Outcome(Draft{"where", {s.add_constant(std::move(hit)), v, s.input(0)}});
 }
 
-Expected<Outcome> placed(Site& s, const Landing& l) {
-  if (l.places.empty() || s.result().dtype.is_bool()) return nothing();
+Expected<Outcome> placed(Site& s, Landing l) {
+  if (l.updates == 0 || l.updates > kMostUpdates || s.result().dtype.is_bool()) return nothing();
+  const bool table = std::max(product(l.outer), l.updates) <= kMostPlaces;
+  if (!table && !box_between(l)) return nothing();
+  l.places.reserve(static_cast<size_t>(l.updates));
+  for (int64_t u = 0; u < l.updates; ++u) l.places.push_back(l.place_of_update(u));
   if (const auto box = box_of(l)) return placed_box(s, l, *box);
-  return std::max(product(l.outer), static_cast<int64_t>(l.places.size())) <= kMostPlaces ? placed_by_table(s, l) : nothing();
+  return table ? placed_by_table(s, l) : nothing();
 }
 
 /// Each index of [..., q] names a place in the first q dimensions.
 Expected<Outcome> scatter_nd_at_constants(Site& s) {
   const HostArray* indices = s.constant(s.input(1));
-  if (!indices || indices->shape.back() == 0 || indices->num_elements() / indices->shape.back() > kMostUpdates) return nothing();
+  if (!indices || indices->shape.back() == 0) return nothing();
   const Dims& shape = s.result().shape;
-  const auto depth = static_cast<size_t>(indices->shape.back());
-  Landing l{{shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(depth)}, {shape.begin() + static_cast<std::ptrdiff_t>(depth), shape.end()}, {}};
-  for (int64_t i = 0; i < indices->num_elements(); i += static_cast<int64_t>(depth)) {
-    int64_t place = 0;
-    for (size_t q = 0; q < depth; ++q) place = place * shape[q] + place_of(indices->get_int(i + static_cast<int64_t>(q)), shape[q]);
-    l.places.push_back(place);
-  }
-  return placed(s, l);
+  const int64_t depth = indices->shape.back();
+  const auto place = [&](int64_t update) {
+    int64_t at = 0;
+    for (int64_t q = 0; q < depth; ++q) {
+      const int64_t extent = shape[static_cast<size_t>(q)];
+      at = at * extent + place_of(indices->get_int(update * depth + q), extent);
+    }
+    return at;
+  };
+  return placed(s, {{shape.begin(), shape.begin() + depth}, {shape.begin() + depth, shape.end()}, indices->num_elements() / depth, place});
 }
 
 /// Each index replaces one coordinate of its own position.
 Expected<Outcome> scatter_elements_at_constants(Site& s) {
   const HostArray* indices = s.constant(s.input(1));
   const Dims& shape = s.result().shape;
-  if (!indices || shape.empty() || indices->num_elements() > kMostUpdates) return nothing();
+  if (!indices || shape.empty()) return nothing();
   const auto rank = static_cast<int64_t>(shape.size()), given = s.draft().attrs.integer("axis", 0);
   const auto axis = static_cast<size_t>(given < 0 ? given + rank : given);
-  Landing l{shape, {}, {}};
-  for (int64_t i = 0; i < indices->num_elements(); ++i) {
-    Dims at = coordinates(i, indices->shape);
-    at[axis] = place_of(indices->get_int(i), shape[axis]);
-    int64_t place = 0;
-    for (size_t d = 0; d < at.size(); ++d) place = place * shape[d] + at[d];
-    l.places.push_back(place);
-  }
-  return placed(s, l);
+  const auto place = [&](int64_t update) {
+    Dims at = coordinates(update, indices->shape);
+    at[axis] = place_of(indices->get_int(update), shape[axis]);
+    int64_t to = 0;
+    for (size_t d = 0; d < at.size(); ++d) to = to * shape[d] + at[d];
+    return to;
+  };
+  return placed(s, {shape, {}, indices->num_elements(), place});
 }
 
 }  // namespace

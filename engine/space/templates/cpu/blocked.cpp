@@ -144,18 +144,21 @@ double rate_in_lines(const te::Dag& dag, const Anchor& a, int64_t outputs, const
   const rules::LineTile tile =
       outputs < op.output->shape[1] ? rules::line_tile(columns, outputs, kFloat32, target) : rules::shared_tile(columns, outputs, kFloat32, target);
   const int64_t lanes = blocks_for(columns, tile.lanes) * target.lanes(kFloat32);
-  // Of one output each multiply-add reads a vector; beside the middle of a window it lies in two cache lines.
+  // Of one output each multiply-add reads a vector, of as many lines as hide its latency; beside the middle of a window it lies in two cache lines.
   const bool window = std::any_of(op.reduce_axes.begin() + 1, op.reduce_axes.end(), [](const te::Axis& r) { return r.extent > 1; });
-  const double flow_of_tile = op.output->shape[1] > 1 ? flow(tile.height, tile.vectors, target, 1) : flow(1, 8, target, 1) / (window ? 2 : 1);
+  const double flow_of_tile = op.output->shape[1] > 1 ? flow(tile.height, tile.vectors, target, 1) : flow(1, target::pipes_of(target.cpu).in_flight(), target, 1) / (window ? 2 : 1);
   return (strided ? 0.58 : 0.87) * static_cast<double>(columns) / static_cast<double>(lanes) * flow_of_tile;
 }
 
-bool lines_beat(double rate, const te::Dag& dag, const Anchor& a, const Target& target) {
-  const std::vector<int64_t>& result = dag.ops[static_cast<size_t>(a.reduce)].output->shape;
-  if (result.back() < target.lanes(kFloat32)) return false;
+bool suits_lines(const te::Dag& dag, const Anchor& a, const Target& target) {
   const te::Op& data = dag.ops[static_cast<size_t>(a.data)];
-  if (data.output->bytes() > target.kept_bytes() && data.output->shape[1] > kForeseen) return false;
-  return rate < rate_in_lines(dag, a, result[1], target);
+  return dag.ops[static_cast<size_t>(a.reduce)].output->shape.back() >= target.lanes(kFloat32) &&
+         (data.output->bytes() <= target.kept_bytes() || data.output->shape[1] <= kForeseen);
+}
+
+double register_share(int64_t lanes, const Target& target) {
+  const double share = static_cast<double>(lanes) / static_cast<double>(target.lanes(kFloat32));
+  return std::min(1.0, share * (target::pipes_of(target.cpu).halves ? 2 : 1));
 }
 
 std::vector<LayoutStep::Piece> nchwc(int64_t block, size_t spatial) {

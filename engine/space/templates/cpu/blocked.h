@@ -73,8 +73,10 @@ double balanced(int64_t tasks, const Target& target);
 
 /// Share of the multiply-add rate that loops by rule reach in a convolution, whose vectors lie along lines of pixels; `outputs`: of a group.
 double rate_in_lines(const te::Dag& dag, const Anchor& a, int64_t outputs, const Target& target);
-/// Whether such loops over all of a convolution's outputs are faster than `rate`: where lines fill vectors, and there are few of them or a cache keeps them.
-bool lines_beat(double rate, const te::Dag& dag, const Anchor& a, const Target& target);
+/// Whether such loops over all of a convolution's outputs may serve: lines fill vectors, and there are few of them or a cache keeps them.
+bool suits_lines(const te::Dag& dag, const Anchor& a, const Target& target);
+/// Share of a register's lanes that vectors of so many use; where two halves are as fast as one vector, half of them are all.
+double register_share(int64_t lanes, const Target& target);
 
 /// Terms of a sum that rules write out, at most: counting and comparing takes places of multiply-adds on processors whose integers share their pipes with
 /// vectors. Dense layers, products of a batch and attention gain up to 20 %, measured on a Xeon; a Zen 5 gains nothing.

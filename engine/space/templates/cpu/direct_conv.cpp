@@ -135,11 +135,9 @@ double rate_of(const DirectConv& c, const Target& target, const ConfigEntity& e)
 /// channels 0.2 of the rate, measured on a Zen 4.
 double waits(const DirectConv& c, const Target& target, int64_t panel_bytes) { return c.lanes < c.out_block && panel_bytes > target.l1d_bytes ? 0.2 : 0; }
 
-/// How much of its register's lanes a vector uses on average; where two halves are as fast as one vector, half of them are all.
+/// How much of its register's lanes a vector uses on average.
 double lanes_used(const DirectConv& c, const Target& target) {
-  const auto of_blocks = static_cast<double>(c.oc) / static_cast<double>(blocks_for(c.oc, c.out_block) * c.out_block);
-  const auto of_register = static_cast<double>(c.lanes) / static_cast<double>(target.lanes(kFloat32));
-  return of_blocks * std::min(1.0, of_register * (target::pipes_of(target.cpu).halves ? 2 : 1));
+  return static_cast<double>(c.oc) / static_cast<double>(blocks_for(c.oc, c.out_block) * c.out_block) * register_share(c.lanes, target);
 }
 
 /// What a register tile reaches with its panels of weights, of which the caches hold some.
@@ -234,9 +232,9 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
 }
 
 bool direct_conv_rows_suit(const te::Dag& dag, const DirectConv& c, const Target& target) {
-  if (c.groups > 1 || c.together > 1) return false;
+  if (c.groups > 1 || c.together > 1 || !suits_lines(dag, c.anchor, target)) return false;
   const ConfigEntity point = direct_conv_fallback(dag, c, target);
-  return point.index() >= 0 && lines_beat(rate_with_panels(dag, c, target, point) * lanes_used(c, target), dag, c.anchor, target);
+  return point.index() >= 0 && rate_with_panels(dag, c, target, point) * lanes_used(c, target) < rate_in_lines(dag, c.anchor, c.oc, target);
 }
 
 Expected<schedule::Schedule> direct_conv_apply(const te::DagPtr& dag, const DirectConv& c, const Target& target, const ConfigEntity& e) {

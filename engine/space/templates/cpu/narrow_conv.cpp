@@ -60,10 +60,11 @@ std::optional<NarrowConv> find_narrow_conv(const te::Dag& dag, const Target& tar
   for (size_t r = 1; r < op.reduce_axes.size(); ++r) taps *= op.reduce_axes[r].extent;
   c.vectors = taps * blocks_for(ic, c.lanes);
   // Cycles of a pixel, against vectors along the outputs, of which two pixels share one where two blocks of outputs fill it. Functions after the sums are
-  // computed for several columns at once here, there for the outputs of one.
+  // computed for several columns at once here, eight or so, there for the outputs of one.
   const int64_t block = channel_block(c.oc, target);
   const double functions = kFunctionCycles * static_cast<double>(te::function_calls(dag)) / static_cast<double>(op.output->num_elements());
-  const double mine = static_cast<double>(c.oc) * (static_cast<double>(c.vectors) / target::pipes_of(target.cpu).fmas + lane_sum_cycles(c.lanes) + functions / kTurned);
+  const double each = static_cast<double>(c.vectors) / target::pipes_of(target.cpu).fmas + lane_sum_cycles(c.lanes) + functions / kTurned;
+  const double mine = static_cast<double>(c.oc) * each;
   const double theirs = static_cast<double>(taps * ic) / kNarrowVectors / (2 * block == target.lanes(kFloat32) ? 2 : 1) + functions;
   return block == 1 || mine < theirs ? std::optional(c) : std::nullopt;
 }
@@ -102,9 +103,10 @@ ConfigEntity narrow_conv_fallback(const te::Dag& dag, const NarrowConv& c, const
 }
 
 bool narrow_conv_rows_suit(const te::Dag& dag, const NarrowConv& c, const Target& target) {
+  if (!suits_lines(dag, c.anchor, target)) return false;
   const ConfigEntity point = narrow_conv_fallback(dag, c, target);
-  const double lanes = filled(c.ic, c.lanes) * static_cast<double>(c.lanes) / static_cast<double>(target.lanes(kFloat32));
-  return point.index() >= 0 && lines_beat(rate_of(c, target, point) * lanes, dag, c.anchor, target);
+  const double lanes = filled(c.ic, c.lanes) * register_share(c.lanes, target);
+  return point.index() >= 0 && rate_of(c, target, point) * lanes < rate_in_lines(dag, c.anchor, c.oc, target);
 }
 
 Expected<schedule::Schedule> narrow_conv_apply(const te::DagPtr& dag, const NarrowConv& c, const Target& target, const ConfigEntity& e) {

@@ -37,7 +37,7 @@ Template narrow_conv1d() {
           "Convolution along one dimension to a few channels, such as sound, as narrow_conv2d.cpu does it along two.",
           kDirectConv,
           nullptr,
-      narrow_conv1d_rows_suit};
+          narrow_conv1d_rows_suit};
 }
 
 }  // namespace tw::space::cpu

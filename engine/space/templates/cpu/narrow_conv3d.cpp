@@ -37,7 +37,7 @@ Template narrow_conv3d() {
           "Convolution along three dimensions to a few channels, as narrow_conv2d.cpu does it along two.",
           kDirectConv,
           nullptr,
-      narrow_conv3d_rows_suit};
+          narrow_conv3d_rows_suit};
 }
 
 }  // namespace tw::space::cpu

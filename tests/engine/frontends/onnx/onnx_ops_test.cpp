@@ -63,17 +63,18 @@ void OnnxOpsTest::resize_keeps_the_aspect_ratio() {
   }
 }
 
-/// The dimension that shrinks most comes first, the one that grows last; columns behind all that shrink where those of a vector lie far apart.
+/// The dimension that shrinks most comes first, the one that grows last; columns behind all that shrink much where those of a vector lie far apart.
 void OnnxOpsTest::resize_shrinks_first() {
-  for (const auto& [columns, order] : {std::pair<int64_t, std::vector<int64_t>>{28, {2, 1, 0}}, {2, {1, 2, 0}}}) {
+  using Dims = std::vector<int64_t>;
+  for (const auto& [sizes, order] : {std::pair<Dims, Dims>{{8, 9, 28}, {2, 1, 0}}, {{8, 9, 2}, {2, 1, 0}}, {{8, 5, 2}, {1, 2, 0}}}) {
     onnx::ModelProto m = model(18);
     input(m, "x", {4, 10, 32});
-    longs(m, "sizes", {8, 9, columns});
+    longs(m, "sizes", sizes);
     text(node(m, "Resize", {"x", "", "", "sizes"}, "y"), "mode", "linear");
     output(m, "y");
     const auto g = frontends::read_onnx_bytes(bytes(m), {});
     QVERIFY(g);
-    std::vector<int64_t> axes;
+    Dims axes;
     for (const graph::Node& n : g->nodes)
       if (n.op == "resample") axes.push_back(n.attrs.integer("axis", 0));
     QCOMPARE(axes, order);

@@ -57,8 +57,11 @@ class ElementwiseTest : public QObject {
     for (const int64_t anchors : {3, 5}) {
       const std::string steps = schedule::print_steps(space::rule_schedule(dag_of(detected(anchors)), target, {in_blocks(0, 4, 16)}).value());
       QCOMPARE(steps.find("unroll") != std::string::npos, anchors == 3);
-      const std::string problem = problem_by_rule({"detected", detected(anchors), {in_blocks(0, 4, 16)}});
-      QVERIFY2(problem.empty(), problem.c_str());
+      // Channels last, which is a layout without blocks, beside them.
+      for (const schedule::LayoutStep& layout : {in_blocks(0, 4, 16), schedule::LayoutStep{0, {{0, 0}, {2, 0}, {3, 0}, {1, 0}}}}) {
+        const std::string problem = problem_by_rule({"detected", detected(anchors), {layout}});
+        QVERIFY2(problem.empty(), problem.c_str());
+      }
     }
   }
   void keepsResults_data() {

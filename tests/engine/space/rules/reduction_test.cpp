@@ -34,6 +34,16 @@ class RuleReductionTest : public QObject {
            return n.op("reduce_max", {n.input({1, 40, 23, 37})}, {{"axes", Dims{0, 1, 2, 3}}, {"keepdims", int64_t{0}}});
          },
          {in_blocks(0, 4, 16)}},
+        {"more blocks than rows, the last in part",
+         [](Net& n) {
+           return n.op("reduce_min", {n.input({1, 1000, 6, 6})}, {{"axes", Dims{0, 1, 2, 3}}, {"keepdims", int64_t{0}}});
+         },
+         {in_blocks(0, 4, 16)}},
+        {"one long line in blocks",
+         [](Net& n) {
+           return n.op("reduce_max", {n.input({1, 16, 1, 6000})}, {{"axes", Dims{0, 1, 2, 3}}, {"keepdims", int64_t{0}}});
+         },
+         {in_blocks(0, 4, 16)}},
         {"the sum of an image in blocks, which stays a dimension",
          [](Net& n) {
            return n.op("reduce_sum", {n.input({1, 32, 25, 41})}, {{"axes", Dims{1, 2, 3}}, {"keepdims", int64_t{1}}});

@@ -43,6 +43,21 @@ class NarrowConvTest : public QObject {
           [](Net& n) {
             return conv(n, {1, 8, 6, 19}, {1, 8, 3, 3}, 1, 1);
           }}},
+        {"narrow_conv2d.cpu",
+         {"part of half a vector of channels, a batch",
+          [](Net& n) {
+            return n.op("tanh", {conv(n, {3, 5, 4, 13}, {3, 5, 3, 3}, 1, 1)});
+          }}},
+        {"narrow_conv1d.cpu",
+         {"lines of few channels in a batch",
+          [](Net& n) {
+            return conv(n, {2, 6, 23}, {1, 6, 3}, 1, 1, 1, "conv1d");
+          }}},
+        {"narrow_conv3d.cpu",
+         {"volumes of few channels in a batch",
+          [](Net& n) {
+            return n.op("sigmoid", {conv(n, {2, 9, 3, 2, 17}, {1, 9, 1, 1, 1}, 1, 0, 1, "conv3d")});
+          }}},
         {"narrow_conv1d.cpu",
          {"a line to three channels",
           [](Net& n) {
@@ -81,6 +96,11 @@ class NarrowConvTest : public QObject {
     QVERIFY(in_rows({1, 64, 112, 112}, {1, 64, 1, 1}));
     QVERIFY(in_rows({1, 16, 112, 112}, {3, 16, 3, 3}));
     QVERIFY(!in_rows({1, 64, 56, 56}, {1, 64, 3, 3}));
+    for (const auto& [tag, x, w] : {std::tuple("conv1d", Dims{1, 32, 4096}, Dims{1, 32, 1}), std::tuple("conv3d", Dims{1, 32, 8, 8, 64}, Dims{1, 32, 1, 1, 1})}) {
+      const te::DagPtr dag = dag_of([&](Net& n) { return conv(n, x, w, 1, 0, 1, tag); });
+      const space::Template& t = template_named(std::string("narrow_") + tag + ".cpu");
+      QVERIFY(t.matches(*dag, target) && t.rows_suit(*dag, target));
+    }
   }
 };
 
