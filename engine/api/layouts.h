@@ -22,7 +22,8 @@ bool takes_rows_apart(const graph::Graph& g, const graph::Group& group, const La
 /// Whether each element that it writes comes of many that it reads, as sums and norms do: where these lie in rows, it walks along them and leaves blocks to a
 /// copy.
 bool reduces(const graph::Graph& g, const graph::Group& group);
-/// Whether a kernel takes every second or so of the elements of its operands' rows: whole vectors of them where rows are written, and where blocks are, one by one.
+/// Whether a kernel takes every second or so of the elements of its operands' rows: whole vectors of them where rows are written, and where blocks are, one by
+/// one.
 bool steps_along_rows(const graph::Graph& g, const graph::Group& group);
 /// Whether a tensor of this type may be stored so: same rank, and less of each dimension is padding than is not.
 bool fits(const Layout& layout, const graph::TensorType& type);

@@ -2,6 +2,7 @@
 #include "engine/arith/analyzer.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "engine/ir/visit.h"
@@ -205,8 +206,9 @@ std::optional<Analyzer::Parts> Analyzer::nearly_whole(const Linear& x, int64_t c
   p.rest.constant = x.constant;
   for (const Linear::Term& t : x.terms) {
     const int64_t times = floor_div_int(t.coeff + c / 2, c), left = t.coeff - times * c;
-    if (times != 0) p.whole.add_term(t.atom, times);
-    if (left != 0) p.rest.add_term(t.atom, left);
+    const bool near = 4 * std::abs(left) <= c;
+    if (near && times != 0) p.whole.add_term(t.atom, times);
+    if (!near || left != 0) p.rest.add_term(t.atom, near ? left : t.coeff);
   }
   if (p.whole.is_constant()) return std::nullopt;
   const Bounds b = bounds(p.rest);

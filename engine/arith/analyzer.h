@@ -51,7 +51,7 @@ class Analyzer {
     Linear whole, rest;
   };
   std::optional<Parts> parts_of(const Linear& x, int64_t c) const;
-  /// x == c * whole + rest with 0 <= rest < c, where coefficients are near multiples of c: 63 * i + j == 64 * i + (j - i), as rows are that are shifted by padding.
+  /// x == c * whole + rest with 0 <= rest < c, where coefficients are near multiples of c: 63 * i + j == 64 * i + (j - i), as rows are that padding shifts.
   std::optional<Parts> nearly_whole(const Linear& x, int64_t c) const;
   Linear div_linear(Linear x, int64_t c) const;
   Linear mod_linear(Linear x, int64_t c) const;

@@ -196,10 +196,12 @@ class KernelPlanTest : public QObject {
     for (const int64_t step : {1, 2}) {
       Net n;  // the convolution would like blocks
       const int64_t size = 8 / step;
-      const graph::Attrs part{{{"starts", std::vector<int64_t>{0, 0, 0, 0}}, {"sizes", std::vector<int64_t>{1, 16, 4, size}}, {"steps", std::vector<int64_t>{1, 1, 2, step}}}};
+      using Dims = std::vector<int64_t>;
+      const graph::Attrs part{{{"starts", Dims{0, 0, 0, 0}}, {"sizes", Dims{1, 16, 4, size}}, {"steps", Dims{1, 1, 2, step}}}};
       const api::Network net = network(n.finish({n.conv(n.op("slice", {n.input({1, 16, 8, 8})}, part), 16, 16)}));
       const api::KernelPlan plan = api::plan_kernels(net.optimized, net.partition, target_, {}, true, {}, {}, {}).value();
-      const auto slice = std::find_if(plan.kernels.begin(), plan.kernels.end(), [](const api::PlannedKernel& k) { return k.name.find("slice") != std::string::npos; });
+      const auto slices = [](const api::PlannedKernel& k) { return k.name.find("slice") != std::string::npos; };
+      const auto slice = std::find_if(plan.kernels.begin(), plan.kernels.end(), slices);
       QVERIFY(slice != plan.kernels.end());
       QCOMPARE(api::argument_layouts(slice->schedule).back().empty(), step == 2);
     }

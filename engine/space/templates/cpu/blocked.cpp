@@ -146,8 +146,9 @@ double rate_in_lines(const te::Dag& dag, const Anchor& a, int64_t outputs, const
   const int64_t lanes = blocks_for(columns, tile.lanes) * target.lanes(kFloat32);
   // Of one output each multiply-add reads a vector, of as many lines as hide its latency; beside the middle of a window it lies in two cache lines.
   const bool window = std::any_of(op.reduce_axes.begin() + 1, op.reduce_axes.end(), [](const te::Axis& r) { return r.extent > 1; });
-  const double flow_of_tile = op.output->shape[1] > 1 ? flow(tile.height, tile.vectors, target, 1) : flow(1, target::pipes_of(target.cpu).in_flight(), target, 1) / (window ? 2 : 1);
-  return (strided ? 0.58 : 0.87) * static_cast<double>(columns) / static_cast<double>(lanes) * flow_of_tile;
+  const int64_t hiding = target::pipes_of(target.cpu).in_flight();
+  const double of_tile = op.output->shape[1] > 1 ? flow(tile.height, tile.vectors, target, 1) : flow(1, hiding, target, 1) / (window ? 2 : 1);
+  return (strided ? 0.58 : 0.87) * static_cast<double>(columns) / static_cast<double>(lanes) * of_tile;
 }
 
 bool suits_lines(const te::Dag& dag, const Anchor& a, const Target& target) {
