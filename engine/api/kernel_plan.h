@@ -69,10 +69,10 @@ enum class DefaultForm : uint8_t { of_template, rule, loops };
 
 /// Chooses layouts and orders the kernels. Tuned schedules and the fallback points of templates fix the layouts of their arguments; groups without either, those
 /// tuned where layouts are open, and those that are faster in rows (space::Template::rows_suit) and have no blocks around them, are scheduled by rule and adopt
-/// the layouts of their neighbours. Where a kernel wants another layout than there is, one
-/// that copies goes in between. Inputs and outputs of the graph are row-major. Without `templates` all that is not tuned is scheduled by rule,
-/// and so is what the processor computes for a GPU, row-major where its neighbours are. `forms`: of groups (indices in the partition) whose default is not the
-/// first that there is; loops are the dag's own, one after the other, in the layouts that the rule would have.
+/// the layouts of their neighbours. Where a kernel wants another layout than there is, one that copies goes in between. Inputs and outputs of the graph are
+/// row-major. Without `templates` all that is not tuned is scheduled by rule, and so is what the processor computes for a GPU, row-major where its neighbours
+/// are. `forms`: of groups (indices in the partition) whose default is not the first that there is; loops are the dag's own, one after the other, in the layouts
+/// that the rule would have.
 Expected<KernelPlan> plan_kernels(const graph::Graph& g, const graph::Partition& p, const Target& target, const std::map<std::string, Tuned>& tuned,
                                   bool templates, const HostGroups& host, const std::map<int, DefaultForm>& forms, StopToken stop);
 

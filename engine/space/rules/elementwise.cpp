@@ -107,28 +107,33 @@ std::optional<BlocksRead> counted_by(const arith::Analyzer& analyzer, const ir::
   return found;
 }
 
+/// Calls f with the index along the dimension that is in blocks, and the blocks' length, of every read of an array whose layout ends in one.
+template <class F>
+void for_blocked_reads(const Builder& b, const ir::Expr& body, const F& f) {
+  ir::walk(body, [&](const ir::Expr& e) {
+    const auto* l = ir::as<ir::LoadNode>(e);
+    if (!l) return;
+    for (const Stage& st : b.all())
+      if (st.op.output.get() == l->buffer.get() && !st.layout.empty()) f(l->indices[static_cast<size_t>(st.layout.back().dim)], st.layout.back().factor);
+  });
+}
+
 /// The blocks that an input's layout ends in, where vectors along the output's last axis would stride over them.
 std::optional<BlocksRead> blocks_of_input(const Builder& b, const ir::Expr& body, const std::vector<te::Axis>& axes) {
   std::optional<BlocksRead> found;
   arith::Analyzer analyzer;
   for (const te::Axis& a : axes) analyzer.bind(a.var.get(), {0, a.extent - 1});
-  ir::walk(body, [&](const ir::Expr& e) {
-    const auto* l = ir::as<ir::LoadNode>(e);
-    if (!l) return;
-    for (const Stage& st : b.all()) {
-      if (st.op.output.get() != l->buffer.get() || st.layout.empty()) continue;
-      const auto [dim, length] = st.layout.back();
-      if (length < 4 || length > kMaxBlock || (length & (length - 1)) != 0) continue;
-      auto counted = counted_by(analyzer, l->indices[static_cast<size_t>(dim)], axes);
-      if (!counted || counted->axis + 1 >= static_cast<int>(axes.size())) continue;
-      const auto last = static_cast<size_t>(counted->axis);
-      if (axes[last].extent >= length || (counted->from == last && 2 * axes[last].extent > length))
-        counted->from = last;  // one axis holds whole blocks, or most of one
-      else if (counted->length < length)
-        continue;
-      counted->length = length;
-      found = counted;
-    }
+  for_blocked_reads(b, body, [&](const ir::Expr& index, int64_t length) {
+    if (length < 4 || length > kMaxBlock || (length & (length - 1)) != 0) return;
+    auto counted = counted_by(analyzer, index, axes);
+    if (!counted || counted->axis + 1 >= static_cast<int>(axes.size())) return;
+    const auto last = static_cast<size_t>(counted->axis);
+    if (axes[last].extent >= length || (counted->from == last && 2 * axes[last].extent > length))
+      counted->from = last;  // one axis holds whole blocks, or most of one
+    else if (counted->length < length)
+      return;
+    counted->length = length;
+    found = counted;
   });
   return found;
 }
@@ -231,15 +236,10 @@ bool moves_along_blocks(const Builder& b, const ir::Expr& body, const std::vecto
   arith::Analyzer analyzer;
   for (const te::Axis& a : axes) analyzer.bind(a.var.get(), {0, a.extent - 1});
   const ir::Var& axis = axes[blocked].var;
-  ir::walk(body, [&](const ir::Expr& e) {
-    const auto* l = ir::as<ir::LoadNode>(e);
-    if (!l) return;
-    for (const Stage& st : b.all()) {
-      if (st.op.output.get() != l->buffer.get() || st.layout.empty() || st.layout.back().factor != length) continue;
-      const ir::Expr& at = l->indices[static_cast<size_t>(st.layout.back().dim)];
-      const arith::Linear shift = analyzer.linear(at - ir::to_expr(axis));
-      moves = moves || (ir::uses_var(at, axis.get()) && !(shift.is_constant() && shift.constant % length == 0));
-    }
+  for_blocked_reads(b, body, [&](const ir::Expr& index, int64_t factor) {
+    if (factor != length) return;
+    const arith::Linear shift = analyzer.linear(index - ir::to_expr(axis));
+    moves = moves || (ir::uses_var(index, axis.get()) && !(shift.is_constant() && shift.constant % length == 0));
   });
   return moves;
 }
@@ -365,21 +365,15 @@ int placing_axis(const Builder& b, const ir::Expr& body, const std::vector<te::A
   int found = -1;
   arith::Analyzer analyzer;
   for (const te::Axis& a : axes) analyzer.bind(a.var.get(), {0, a.extent - 1});
-  ir::walk(body, [&](const ir::Expr& e) {
-    const auto* l = ir::as<ir::LoadNode>(e);
-    if (!l) return;
-    for (const Stage& st : b.all()) {
-      if (st.op.output.get() != l->buffer.get() || st.layout.empty()) continue;
-      const auto [dim, length] = st.layout.back();
-      const arith::Linear at = analyzer.linear(l->indices[static_cast<size_t>(dim)]);
-      const auto steps = [&](const te::Axis& a) {
-        const auto t = std::find_if(at.terms.begin(), at.terms.end(), [&](const arith::Linear::Term& term) { return term.atom.get() == a.var.get(); });
-        return t == at.terms.end() ? 0 : t->coeff;
-      };
-      if (length < 2 || steps(axes.back()) != 1) continue;
-      for (size_t k = 0; k + 1 < axes.size(); ++k)
-        if (axes[k].extent > 1 && axes[k].extent <= kPlacesWrittenOut && steps(axes[k]) % length != 0) found = static_cast<int>(k);
-    }
+  for_blocked_reads(b, body, [&](const ir::Expr& index, int64_t length) {
+    const arith::Linear at = analyzer.linear(index);
+    const auto steps = [&](const te::Axis& a) {
+      const auto t = std::find_if(at.terms.begin(), at.terms.end(), [&](const arith::Linear::Term& term) { return term.atom.get() == a.var.get(); });
+      return t == at.terms.end() ? 0 : t->coeff;
+    };
+    if (length < 2 || steps(axes.back()) != 1) return;
+    for (size_t k = 0; k + 1 < axes.size(); ++k)
+      if (axes[k].extent > 1 && axes[k].extent <= kPlacesWrittenOut && steps(axes[k]) % length != 0) found = static_cast<int>(k);
   });
   return found;
 }

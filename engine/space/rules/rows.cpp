@@ -226,6 +226,7 @@ std::pair<int64_t, int64_t> even_tile(int64_t columns, int64_t lines, const Targ
   return {vectors, even(lines, most_lines(vectors, target, how))};
 }
 
+/// A tile whose rows share what they read, or else rows within a group, or the vectors of one row.
 Tile register_tile(const Builder& b, const Rows& rows, const Target& target, const Choices& how, int64_t columns) {
   const std::vector<te::Axis>& axes = b.at(rows.output).op.axes;
   Tile tile;
