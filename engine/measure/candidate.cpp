@@ -155,16 +155,18 @@ double timed_call(KernelProbe& probe) {
   return probe.now_s() - start;
 }
 
-/// Two calls over differently poisoned outputs. Returns the time of the second; fills `outputs`, or `complaint`.
-double verified_calls(KernelProbe& probe, Arguments& args, std::vector<HostArray>& outputs, std::string& complaint) {
-  args.poison(kFirstPattern);
-  const double fresh = timed_call(probe);
+double poisoned_call(KernelProbe& probe, Arguments& args, int pattern) {
+  args.poison(pattern);
+  return timed_call(probe);
+}
+
+/// Behind a call over outputs poisoned with the first pattern, one over the second. Returns its time; fills `outputs`, or `complaint`.
+double second_call(KernelProbe& probe, Arguments& args, std::vector<HostArray>& outputs, std::string& complaint) {
   const std::vector<HostArray> first = args.unpacked_outputs();
-  args.poison(kSecondPattern);
-  const double again = timed_call(probe);
+  const double time = poisoned_call(probe, args, kSecondPattern);
   outputs = args.unpacked_outputs();
   for (size_t o = 0; o < outputs.size() && complaint.empty(); ++o) complaint = difference(first[o], outputs[o], args.spec(args.outputs()[o]).name);
-  return std::min(fresh, again);
+  return time;
 }
 
 /// Events of one call, as the mean of some.
@@ -208,7 +210,7 @@ MeasureReply run_candidate(const CandidateSetup& setup, std::vector<std::byte>& 
   reply.load_s = run_start - load_start;
 
   setup.shared.run_start_ns = static_cast<int64_t>(run_start * 1e9);
-  setup.shared.phase = process::Phase::run;
+  setup.shared.phase = process::Phase::first;
   const runtime::ThreadPool::Hot hot(pool);
   const runtime::FlushDenormals flush;
   KernelProbe probe(*kernel, args.pointers(), job.warm_weights ? std::vector<std::span<const std::byte>>() : args.constants(), pool.api());
@@ -224,14 +226,16 @@ MeasureReply run_candidate(const CandidateSetup& setup, std::vector<std::byte>& 
   };
   uint64_t verified = 0;  // what the outputs were then
   const auto verify = [&] {
-    const double last = verified_calls(probe, args, outputs, complaint);
+    const double last = second_call(probe, args, outputs, complaint);
     if (std::string first = args.trespass(); !first.empty()) complaint = std::move(first);  // what it wrote elsewhere explains the rest
     verified = args.output_hash();
     reply.verified = true;
     return last;
   };
-  if (job.verify && job.verify_below_s <= 0) {
-    timing_options.last_call_s = verify();
+  timing_options.last_call_s = poisoned_call(probe, args, kFirstPattern);
+  setup.shared.phase = process::Phase::run;
+  if (job.verify && job.verify_below_s <= 0 && !far_off(timing_options.last_call_s, job.incumbent_s)) {
+    timing_options.last_call_s = std::min(timing_options.last_call_s, verify());
     reply.verify_s = clock_now_s(CLOCK_MONOTONIC) - run_start;
     if (!complaint.empty()) return ended(Status::wrong_output, complaint);
   }
@@ -241,7 +245,10 @@ MeasureReply run_candidate(const CandidateSetup& setup, std::vector<std::byte>& 
   complaint = args.trespass();
   const uint64_t after = job.verify ? args.output_hash() : 0;
   const bool fast = !timing.censored && !timing.samples_s.empty() && *std::min_element(timing.samples_s.begin(), timing.samples_s.end()) < job.verify_below_s;
-  if (complaint.empty() && job.verify && fast) verify();
+  if (complaint.empty() && job.verify && fast) {
+    poisoned_call(probe, args, kFirstPattern);
+    verify();
+  }
   if (complaint.empty() && reply.verified && after != verified) complaint = "The output changed while the kernel was called again and again";
   reply.run_s = clock_now_s(CLOCK_MONOTONIC) - run_start;
   reply.verify_s += run_start + reply.run_s - timed;

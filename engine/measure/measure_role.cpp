@@ -22,6 +22,7 @@
 #include "engine/measure/network_run.h"
 #include "engine/measure/peak.h"
 #include "engine/measure/references.h"
+#include "engine/measure/timing.h"
 #include "engine/measure/worker.h"
 #include "engine/process/child_process.h"
 #include "engine/process/handshake.h"
@@ -35,6 +36,13 @@ namespace {
 using records::Status;
 
 constexpr double kPeakSeconds = 0.02;
+
+/// How long the first call of a candidate may take, after which it is known to be far off: not to be waited for. 0: as long as its run.
+double first_call_limit(const MeasureJob& job) {
+  constexpr double kLeast = 0.1, kFactor = 10;
+  const double limit = std::max(kLeast, kFactor * job.incumbent_s);
+  return far_off(limit, job.incumbent_s) && limit < job.run_limit_s ? limit : 0;
+}
 
 /// Lets go of the machine at the end of its scope.
 struct Unlock {
@@ -192,8 +200,8 @@ Expected<void> MeasureServer::measure(const process::Frame& request) {
   TW_CHECK(lock_.take_turn(kProcessors));
   const Unlock unlock{lock_};
   TW_CHECK(process::write_frame(process::kChannelFd, Json{{"started", job.id}}));  // from here on the program's clock for this candidate runs
-  const auto end =
-      fork_.run({job.startup_limit_s, job.run_limit_s, static_cast<uint64_t>(job.tensor_bytes())}, [&] { return child_main(job, request, *inputs, inputs_s); });
+  const process::ForkLimits limits{job.startup_limit_s, job.run_limit_s, static_cast<uint64_t>(job.tensor_bytes()), first_call_limit(job)};
+  const auto end = fork_.run(limits, [&] { return child_main(job, request, *inputs, inputs_s); });
   if (!end) return refuse(end.error().text());
   if (end->abandoned) return Error(ErrorCode::cancelled, "The program that asked is gone");
   const Json header = verdict(job, *end);
@@ -216,6 +224,14 @@ Json MeasureServer::verdict(const MeasureJob& job, const process::ForkEnd& w) co
     return say(Status::infra, fmt::format("Preparing the arguments took more than {:g} s", job.startup_limit_s));
   if (w.timed_out && w.phase == process::Phase::load)
     return say(Status::load_fail, fmt::format("Loading the object took more than {:g} s", job.startup_limit_s));
+  if (w.timed_out && w.phase == process::Phase::first && first_call_limit(job) > 0) {
+    reply.status = Status::ok;
+    reply.samples_s = {first_call_limit(job)};
+    reply.flags = {false};
+    reply.censored = true;
+    reply.run_s = first_call_limit(job);
+    return reply_header(reply);
+  }
   if (w.timed_out) return say(Status::run_timeout, fmt::format("The run took more than {:g} s", job.run_limit_s));
   if (WIFSIGNALED(w.status) && WTERMSIG(w.status) == SIGKILL) {
     return w.out_of_memory ? say(Status::out_of_memory, "The system killed the candidate for lack of memory")
@@ -234,6 +250,7 @@ Json MeasureServer::verdict(const MeasureJob& job, const process::ForkEnd& w) co
       return say(Status::infra, fmt::format("The process ended with {} before the candidate was loaded", how));
     case process::Phase::load:
       return say(Status::load_fail, fmt::format("Loading the object ended with {}", how));
+    case process::Phase::first:
     case process::Phase::run:
     case process::Phase::done:
       return say(Status::run_crash, fmt::format("The run ended with {}", how));

@@ -90,8 +90,10 @@ bool settled(const Timing& timing) {
 
 }  // namespace
 
+bool far_off(double call_s, double incumbent_s) { return incumbent_s > 0 && call_s > std::max(kLongCall, kFarOff * incumbent_s); }
+
 Timing time_kernel(Probe& probe, const TimingOptions& options) {
-  if (options.incumbent_s > 0 && options.last_call_s > std::max(kLongCall, kFarOff * options.incumbent_s))
+  if (far_off(options.last_call_s, options.incumbent_s))
     return {.samples_s = {options.last_call_s}, .flags = {false}, .inner = 1, .censored = true};
   const double min_sample = std::max(options.min_sample_s, kClockCosts * clock_cost(probe));
   const double call_s = warm_up(probe, options.last_call_s);

@@ -36,12 +36,15 @@ struct Timing {
   bool censored = false;  ///< stopped early as clearly slower than the incumbent
 };
 
-/// Warms up until two calls agree within 5 %, 10 calls or 50 ms; then picks how many calls make one sample (at least min_sample_s and 1000 times
-/// the cost of the clock; at most 1e6; growing at most 10 times a step, so that a wrong first estimate cannot run away), once more if samples come out shorter
-/// than half of that; then samples until the third best unflagged sample is within 2 % of the best (at least 5 of them), or 40 samples, or the budget is used
-/// up. With an incumbent, stops after the first undisturbed sample if that is over 4 times slower, and after 3 unflagged ones if the best of them is over 1.3
-/// times slower; a call just before that took over 20 ms, which no disturbance explains, and over 8 times the incumbent is all that is asked for. The minimum of
-/// unflagged samples orders candidates best on noisy machines; Halide's benchmark uses the same stop rule with 3 %.
+/// Whether one call says all that is asked for: it took over 20 ms, which no disturbance explains, and over 8 times the incumbent (0: there is none).
+bool far_off(double call_s, double incumbent_s);
+
+/// Warms up until two calls agree within 5 %, 10 calls or 50 ms; then picks how many calls make one sample (at least min_sample_s and 1000 times the cost of
+/// the clock; at most 1e6; growing at most 10 times a step, so that a wrong first estimate cannot run away), once more if samples come out shorter than half of
+/// that; then samples until the third best unflagged sample is within 2 % of the best (at least 5 of them), or 40 samples, or the budget is used up. With an
+/// incumbent, stops after the first undisturbed sample if that is over 4 times slower, and after 3 unflagged ones if the best of them is over 1.3 times slower;
+/// a call just before that is far off is all that is asked for. The minimum of unflagged samples orders candidates best on noisy machines; Halide's benchmark
+/// uses the same stop rule with 3 %.
 Timing time_kernel(Probe& probe, const TimingOptions& options);
 
 }  // namespace tw::measure

@@ -99,15 +99,17 @@ void watch(const ForkedChild& child, const SharedPhase& shared, const ForkLimits
   double sign_at = start + kSignOfLife;
   for (;;) {
     const double now = clock_now_s(CLOCK_MONOTONIC);
-    const bool running = shared.phase.load() >= Phase::run;
-    const double limit = running ? 1e-9 * static_cast<double>(shared.run_start_ns.load()) + limits.run_s : start + limits.startup_s;
+    const Phase phase = shared.phase.load();
+    const bool running = phase >= Phase::first, limited = phase == Phase::first && limits.first_s > 0;
+    const double run_s = limited ? std::min(limits.first_s, limits.run_s) : limits.run_s;
+    const double limit = running ? 1e-9 * static_cast<double>(shared.run_start_ns.load()) + run_s : start + limits.startup_s;
     const double left = std::min(limit, last) - now;
     if (left <= 0) {
       end.timed_out = true;
       return;
     }
     // What has not begun to run is looked at again soon, since its limit changes when it does.
-    double wait = std::min(running ? left : std::min(left, std::max(0.01, limits.run_s / 4)), kSignOfLife);
+    double wait = std::min(running ? left : std::min(left, std::max(0.01, (limits.first_s > 0 ? limits.first_s : limits.run_s) / 4)), kSignOfLife);
     if (child.pidfd < 0) wait = std::min(wait, kLookAgain);
     pollfd fds[4] = {{child.pidfd, POLLIN, 0}, {reading.result(), POLLIN, 0}, {reading.output(), POLLIN, 0}, {kChannelFd, POLLRDHUP, 0}};
     ::poll(fds, 4, static_cast<int>(wait * 1e3) + 1);

@@ -11,17 +11,19 @@
 namespace tw::process {
 
 /// How far a forked process has come; in memory shared with the process that watches, which trusts it only to say whose fault a death is.
-enum class Phase : int32_t { setup, load, run, done };
+/// `first` is the beginning of its run, for those that have a limit of their own for it.
+enum class Phase : int32_t { setup, load, first, run, done };
 
 struct SharedPhase {
   std::atomic<Phase> phase{Phase::setup};
-  std::atomic<int64_t> run_start_ns{0};  ///< CLOCK_MONOTONIC; set before `phase` becomes run
+  std::atomic<int64_t> run_start_ns{0};  ///< CLOCK_MONOTONIC; set before `phase` becomes first or run
 };
 
 struct ForkLimits {
   double startup_s = 0;      ///< until it begins to run
   double run_s = 0;          ///< from then on
   uint64_t max_payload = 0;  ///< of its answer
+  double first_s = 0;        ///< of `run_s`, as long as its phase is `first`; 0: no less than run_s
 };
 
 /// How a forked process ended.

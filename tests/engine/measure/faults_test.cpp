@@ -93,6 +93,17 @@ class FaultsTest : public QObject {
     expect(endless_kernel(), Status::run_timeout, "more than 0.5 s", 0.5);
     QVERIFY(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
   }
+  /// Whose first call is far behind the best so far is not waited for: that it took so long is what is known of it.
+  void is_not_waited_for_once_it_is_far_off() {
+    measure::RunOptions options;
+    options.incumbent_s = 0.02;
+    const MeasureResult r = runner_->run(task_, std::vector<BuildOutcome>{endless_kernel()}, options, {})[0];
+    QVERIFY2(r.ok() && r.censored && !r.verified, r.message.c_str());
+    QCOMPARE(r.seconds(), 0.2);
+    QVERIFY2(r.run_s < 1, qPrintable(QString::number(r.run_s)));
+    const MeasureResult good = run_one(good_kernel());
+    QVERIFY2(good.ok() && good.verified && !good.censored, good.message.c_str());
+  }
   void writes_far_outside() {
     const Parts p;
     expect(compiled(p, tir::seq({p.right(), p.set_y(ir::index(int64_t{1} << 36), Parts::number(1))})), Status::run_crash, "SIGSEGV");

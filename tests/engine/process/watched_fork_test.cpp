@@ -20,9 +20,9 @@ constexpr ForkLimits kLimits{20, 20, 1 << 20};
 
 Frame answer(const std::string& text, size_t payload = 0) { return {Json{{"text", text}}, std::vector<std::byte>(payload, std::byte{7})}; }
 
-void begin_run(WatchedFork& fork) {
+void begin_run(WatchedFork& fork, Phase phase = Phase::run) {
   fork.shared().run_start_ns = static_cast<int64_t>(clock_now_s(CLOCK_MONOTONIC) * 1e9);
-  fork.shared().phase = Phase::run;
+  fork.shared().phase = phase;
 }
 
 /// What forks: a process of its own with a channel, as workers have. Says what went wrong by its exit code.
@@ -61,6 +61,20 @@ int forking(const std::string& mode) {
     const auto loading = hangs(false), running = hangs(true);
     if (!loading || !loading->timed_out || loading->phase != Phase::setup) return 30;
     if (!running || !running->timed_out || running->phase != Phase::run) return 31;
+    const double start = clock_now_s(CLOCK_MONOTONIC);
+    const auto slow = fork.run({30, 30, 0, 0.1}, [&]() -> Frame {
+      begin_run(fork, Phase::first);
+      for (;;) pause();
+    });
+    if (!slow || !slow->timed_out || slow->phase != Phase::first || clock_now_s(CLOCK_MONOTONIC) - start > 15) return 32;
+    const auto begun = fork.run({30, 30, 0, 0.1}, [&] {
+      begin_run(fork, Phase::first);
+      fork.shared().phase = Phase::run;
+      const timespec longer{0, 300'000'000};
+      nanosleep(&longer, nullptr);
+      return answer("fine");
+    });
+    if (!begun || begun->timed_out || !begun->frame) return 33;
     return 0;
   }
   return 1;
