@@ -123,12 +123,13 @@ void add_ansor(Log& log, records::AnsorLog lines, const ImportOptions& options) 
   log.content.problems = std::move(lines.problems);
   Gathered gathered(log);
   api::ClaimChecker claims;
-  std::map<std::string, Expected<records::Task>> tasks;
+  std::map<std::pair<std::string, std::string>, Expected<records::Task>> tasks;  // by workload and kind of target
   std::map<std::pair<std::string, std::string>, Named> names;
   for (records::AnsorRecord& r : lines.records) {
     if (options.target) {
-      auto at = tasks.find(r.workload_key);
-      if (at == tasks.end()) at = tasks.emplace(r.workload_key, api::ansor_task(r, *options.target)).first;
+      const std::pair key(r.workload_key, r.target.substr(0, r.target.find(' ')));
+      auto at = tasks.find(key);
+      if (at == tasks.end()) at = tasks.emplace(key, api::ansor_task(r, *options.target)).first;
       if (const Expected<records::Task>& task = at->second) {
         auto trial = api::ansor_trial(*task, r, claims);
         if (trial)

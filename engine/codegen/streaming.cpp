@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/codegen/streaming.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include "engine/base/text.h"
 #include "engine/ir/visit.h"
+#include "engine/target/cpu_table.h"
 #include "engine/tir/visit.h"
 
 namespace tw::codegen {
@@ -14,10 +16,6 @@ namespace {
 
 /// How far ahead of their use large inputs are fetched: longer than most rows, within the level-1 cache.
 constexpr int64_t kFarBytes = 16384;
-/// The same of what is read from end to end, where a longer way only evicts more. Products of 1 to 8 rows with 16 MB of weights, on a Xeon: 1 KB 0.91 to
-/// 1.24 ms, 2 KB 0.89 to 1.08, 4 KB 0.88 to 1.17, 16 KB 0.90 to 1.22, not at all 1.17 to 1.87.
-constexpr int64_t kNearBytes = 2048;
-
 /// Lines filled in part, at most, between which stores past the caches may go back and forth: processors keep few apart, and write what they drop in pieces.
 /// Transposing 16 MB in blocks of 8 half lines takes 5.0 ms so on a Xeon, 1.3 through the caches.
 constexpr int64_t kMostOpenLines = 4;
@@ -34,6 +32,12 @@ std::unordered_set<const ir::BufferNode*> beyond_cache(const tir::Func& f, size_
 
 int64_t bytes_read_in(const tir::Stmt& s, const ir::BufferNode* buffer, const PlaceName& name, std::set<std::string>& seen) {
   if (const auto* loop = tir::as<tir::ForNode>(s)) return bytes_read_in(loop->body, buffer, name, seen) * ir::as_int(loop->extent).value_or(1);
+  if (const auto* choice = tir::as<tir::IfNode>(s); choice && choice->else_body) {  // one of them is taken
+    std::set<std::string> seen_else = seen;
+    const int64_t otherwise = bytes_read_in(*choice->else_body, buffer, name, seen_else), then = bytes_read_in(choice->then_body, buffer, name, seen);
+    seen.merge(seen_else);
+    return std::max(then, otherwise);
+  }
   int64_t bytes = 0;
   const auto add = [&](const ir::Expr& root) {
     ir::walk(root, [&](const ir::Expr& e) {
@@ -109,6 +113,7 @@ int64_t bytes_read(const tir::Stmt& s, const ir::BufferNode* buffer, const Place
 
 std::unordered_map<const ir::BufferNode*, int64_t> inputs_ahead(const tir::Func& f, const std::unordered_set<const ir::BufferNode*>& wide,
                                                                 const Target& target) {
+  const int64_t near = target::pipes_of(target.cpu).bytes_ahead;  // of what is read from end to end, where a longer way only evicts more
   std::unordered_map<const ir::BufferNode*, int64_t> out;
   for (size_t i = 0; i < inputs(f); ++i) {
     const ir::BufferNode* in = f.params[i].get();
@@ -118,7 +123,7 @@ std::unordered_map<const ir::BufferNode*, int64_t> inputs_ahead(const tir::Func&
       const auto key = key_of(in, at);
       return key ? std::optional(fmt::format("{} + {}", *key, at.constant)) : std::nullopt;
     };
-    if (wide.contains(in) || 8 * bytes_read(f.body, in, place) <= 9 * in->bytes()) out.emplace(in, kNearBytes);
+    if (wide.contains(in) || 8 * bytes_read(f.body, in, place) <= 9 * in->bytes()) out.emplace(in, near);
   }
   for (const ir::BufferNode* in : beyond_cache(f, 0, inputs(f), target)) out.emplace(in, kFarBytes);
   return out;

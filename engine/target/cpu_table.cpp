@@ -27,7 +27,8 @@ constexpr FeatureSet kAlder = kV3 | bits_of({F::avxvnni, F::gfni});
 /// The vectors of a table row are those of its widest instruction set.
 constexpr Pipes kSse{.latency = 3, .fmas = 1, .loads = 1}, kHaswell{.latency = 5, .fmas = 2, .loads = 2}, kTwoWide{.latency = 4, .fmas = 2, .loads = 2},
     kAlderPipes{.latency = 4, .fmas = 2, .loads = 3}, kIceClient{.latency = 4, .fmas = 1, .loads = 2, .halves = true}, kZen1{.latency = 5, .fmas = 1, .loads = 1, .halves = true},
-    kZen2{.latency = 5, .fmas = 2, .loads = 2}, kHalves{.latency = 4, .fmas = 1, .loads = 1, .halves = true};  // the last one takes 512 bits in two halves
+    kZen2{.latency = 5, .fmas = 2, .loads = 2}, kHalves{.latency = 4, .fmas = 1, .loads = 1, .halves = true, .bytes_ahead = 8192},  // takes 512 bits in two halves
+    kZen5{.latency = 4, .fmas = 2, .loads = 2, .bytes_ahead = 8192};
 
 // LLVM 19's scheduling models; Neoverse N1 is made from Cortex-A76. Vectors of 256 bits take two of Neoverse V1's pipes.
 constexpr Pipes kEarlyArm{.latency = 10, .fmas = 1, .loads = 1}, kN1{.latency = 4, .fmas = 2, .loads = 2}, kN2{.latency = 4, .fmas = 2, .loads = 3},
@@ -121,7 +122,7 @@ const std::vector<CpuInfo>& cpu_table() {
       {"znver2", kV3, 32, 8, 512, 16384, 4, kZen2},
       {"znver3", kV3, 32, 8, 512, 32768, 8, kTwoWide},
       {"znver4", kZen4, 32, 8, 1024, 32768, 8, kHalves},
-      {"znver5", kZen4 | bit(F::avxvnni), 48, 12, 1024, 32768, 8, kTwoWide},
+      {"znver5", kZen4 | bit(F::avxvnni), 48, 12, 1024, 32768, 8, kZen5},
       // Arm's technical reference manuals of the cores, and the makers' data for what they leave open: BCM2837 and BCM2711 (Broadcom, Raspberry Pi), BCM2712,
       // Graviton 2 to 4 (AWS), A64FX (Fujitsu, microarchitecture manual).
       {"cortex-a53", kNeon, 32, 4, 128, 512, 4, kEarlyArm, Arch::aarch64},

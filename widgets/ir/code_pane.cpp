@@ -40,7 +40,7 @@ CodePane::CodePane(CodeLanguage language, const QString& title, QWidget* parent)
   m_placeholder->setTextFormat(Qt::PlainText);
   m_placeholder->setWordWrap(true);
   m_placeholder->setAlignment(Qt::AlignTop | Qt::AlignLeft);
-  m_placeholder->setMargin(12);
+  m_placeholder->setMargin(8);
   m_placeholder->setBackgroundRole(QPalette::Base);
   m_placeholder->setAutoFillBackground(true);
   m_placeholder->setForegroundRole(QPalette::PlaceholderText);

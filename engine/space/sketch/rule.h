@@ -32,7 +32,7 @@ class SketchState {
   bool has_cross_thread_reduction(int i) const;
   /// How often its loops run that are spatial, or of its reduction.
   int64_t iterations(int i, te::AxisKind kind) const;
-  /// A stage's split among the steps so far, the first if there are several; -1: it has none.
+  /// A stage's split among the steps so far, or the one that a split of it follows; the first if there are several; -1: it has none.
   int split_of(int i) const;
 
   // One more step each. A step that does not apply is a bug of the rule: assertions.

@@ -58,6 +58,8 @@ int SketchState::split_of(int i) const {
   for (size_t k = 0; k < schedule_.steps().size(); ++k) {
     const auto* split = std::get_if<schedule::SplitStep>(&schedule_.steps()[k]);
     if (split && s.stages()[static_cast<size_t>(split->stage)].op.name == name) return static_cast<int>(k);
+    const auto* follow = std::get_if<schedule::FollowSplitStep>(&schedule_.steps()[k]);
+    if (follow && s.stages()[static_cast<size_t>(follow->stage)].op.name == name) return follow->source;
     const auto done = s.append(schedule_.steps()[k]);
     TW_ASSERT(done.has_value(), "a sketch's own steps apply");
   }

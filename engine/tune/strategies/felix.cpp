@@ -127,8 +127,9 @@ class Felix : public Strategy {
       const Place place = place_of(steps);
       if (place.known) taken_.insert(descent_->sketches()[place.sketch].identity(place.numbers));
       if (!r.result.ok() || !(r.result.seconds() > 0)) continue;  // a logarithm of no speed there is not
-      if (!learned_.learned.insert(hash_combine(stable_hash(task_.key), schedule::fingerprint(*s))).second) continue;
-      if (place.known) keep(place, r.result.seconds());
+      const uint64_t key = hash_combine(stable_hash(task_.key), schedule::fingerprint(*s));
+      if (place.known && kept_.insert(key).second) keep(place, r.result.seconds());
+      if (!learned_.learned.insert(key).second) continue;  // by the strategy of a session that goes on with this model
       auto rows = place.exponents ? Expected<cost::FeatureRows>(descent_->sketches()[place.sketch].rows(*place.exponents))
                                   : feature().extract({.dag = task_.dag, .target = task_.target, .steps = &steps});
       if (rows && std::all_of(rows->values.begin(), rows->values.end(), [](float v) { return std::isfinite(v); })) learned_.data.add(task_.key, *std::move(rows), 1 / r.result.seconds());
@@ -198,12 +199,13 @@ class Felix : public Strategy {
   void learn() {
     const size_t known = learned_.data.size();
     if (!options_.learns || missing_ || known < static_cast<size_t>(options_.first_fit) || known == learned_.fitted_with) return;
-    learned_.fitted_with = known;
+    const size_t before = std::exchange(learned_.fitted_with, known);
     const auto done = learned_.model->fit(learned_.data, {rng_.next(), {}, in_.stop});
     if (done || in_.stop.stop_requested()) return;
     const Error& e = done.error();
     const std::string reason = e.notes.empty() ? e.message : fmt::format("{}; {}", e.message, e.notes.front());
     missing_ = e.code == ErrorCode::not_found || e.code == ErrorCode::infrastructure;
+    if (missing_) learned_.fitted_with = before;  // other tasks find out, too
     if (knows())
       note_ = fmt::format("{}: the descent goes on with what '{}' learned before", reason, kFelixModel);
     else
@@ -314,6 +316,7 @@ class Felix : public Strategy {
   std::vector<Measured> best_;              ///< of the descent's sketches, best first
   std::unordered_set<uint64_t> taken_;      ///< identities of what was proposed or observed of the descent's sketches
   std::unordered_set<uint64_t> proposed_;   ///< fingerprints of all
+  std::unordered_set<uint64_t> kept_;       ///< fingerprints of what best_ has
   DescentTrace trace_;                      ///< of the last round
   std::vector<DescentCandidate> taken_now_;  ///< in it
   int rounds_ = 0;

@@ -3,6 +3,7 @@
 
 #include <QtTest>
 
+#include "engine/target/cpu_table.h"
 #include "engine/target/target.h"
 #include "tests/engine/codegen/kernel_runner.h"
 
@@ -17,6 +18,7 @@ class StreamingTest : public QObject {
  private Q_SLOTS:
   void only_large_outputs_that_nobody_reads();
   void what_is_read_once_is_fetched_ahead();
+  void branches_read_one_of_two();
   void no_lines_are_left_open();
   void stores_past_the_caches_arrive();
   void rows_named_by_a_table_are_fetched_ahead();
@@ -90,6 +92,32 @@ void StreamingTest::what_is_read_once_is_fetched_ahead() {
   QCOMPARE(ahead(small, 1, 1), 0);                   // the cache holds it
   t.l3_bytes = 1 << 16;
   QVERIFY(ahead(large, 2, 1) > 0);  // but not the last one
+}
+
+/// Of two branches that read the same rows at other places one is taken: each row is read once. As far ahead as the processor wants it.
+void StreamingTest::branches_read_one_of_two() {
+  Target t;
+  t.l3_bytes = int64_t{1} << 30;
+  t.l2_bytes = 1 << 16;
+  const int lanes = 16;
+  const ir::Buffer in = ir::make_buffer("in", kFloat32, {1 << 15}), out = ir::make_buffer("out", kFloat32, {lanes});
+  const auto ahead = [&](bool both) {
+    const ir::Var i = ir::make_var("i"), j = ir::make_var("j");
+    const ir::Expr to = ir::ramp(ir::index(0), ir::index(1), lanes);
+    const auto read = [&](const ir::Expr& at) { return tir::store(out, {to}, ir::load(out, {to}) + ir::load(in, {ir::ramp(at, ir::index(1), lanes)})); };
+    const ir::Expr row = ir::to_expr(i) * int64_t{1 << 10}, column = ir::to_expr(j) * int64_t{lanes};
+    const tir::Stmt one = read(row + column), other = read(row + (ir::index((1 << 10) - lanes) - column));
+    const tir::Stmt body = both ? tir::seq({one, other}) : tir::if_then(ir::to_expr(i) < ir::index(16), one, other);
+    const tir::Stmt inner = tir::make_for(j, ir::index(0), ir::index((1 << 10) / lanes), tir::ForKind::serial, body);
+    const tir::Func f{"kernel", {in, out}, 1, tir::make_for(i, ir::index(0), ir::index(32), tir::ForKind::serial, inner)};
+    const auto found = codegen::inputs_ahead(f, {}, t);
+    return found.contains(in.get()) ? found.at(in.get()) : 0;
+  };
+  QCOMPARE(ahead(true), 0);
+  for (const char* cpu : {"graniterapids", "znver5"}) {
+    t.cpu = cpu;
+    QCOMPARE(ahead(false), target::pipes_of(cpu).bytes_ahead);
+  }
 }
 
 /// Blocks of 8 rows, of half a line or of a whole one each, or of two halves at once.

@@ -20,8 +20,10 @@ Derived transform(const SketchState& s, int stage) {
   Derived out;
   const auto before = s.schedule().stages().size();
   for (const int64_t side : kSides) {
+    const schedule::WinogradStep step{stage, side};
+    if (!s.schedule().apply(step)) continue;  // there are only transforms of a few points
     SketchState next = s;
-    next.apply(schedule::WinogradStep{stage, side});
+    next.apply(step);
     out.emplace_back(next, stage + static_cast<int>(next.schedule().stages().size() - before));  // the last transform
   }
   return out;

@@ -105,20 +105,28 @@ bool can_pad_inline(const DirectConv& c, const Target& target, const ConfigEntit
 /// Bytes that come a cycle from beyond the level-2 cache, or go there: what copies of images reach on a Xeon.
 constexpr double kBytesPerCycle = 10;
 
-/// The rate at which a panel of weights that the level-2 cache does not hold arrives, for a tile of so many pixels that each of its vectors serves.
+/// Bytes of weights that a tile asks for in a cycle at the full rate, each vector of which serves so many pixels.
+double weight_bytes_a_cycle(const Target& target, int64_t pixels) {
+  return static_cast<double>(target.vector_bits) / 8 * target::pipes_of(target.cpu).fmas / static_cast<double>(pixels);
+}
+
+/// The rate at which a panel of weights that the level-2 cache does not hold arrives, for a tile of so many pixels.
 double arrives(const Target& target, int64_t panel_bytes, int64_t pixels) {
-  const double bytes = static_cast<double>(target.vector_bits) / 8 * target::pipes_of(target.cpu).fmas / static_cast<double>(pixels);
-  return 2 * panel_bytes > target.l2_bytes ? kBytesPerCycle / bytes : 1;
+  return 2 * panel_bytes > target.l2_bytes ? kBytesPerCycle / weight_bytes_a_cycle(target, pixels) : 1;
+}
+
+/// Multiply-adds of whole vectors.
+double updates_of(const te::Dag& dag, const DirectConv& c) {
+  auto updates = static_cast<double>(c.vectors() * c.batch);
+  for (const int64_t s : c.spatial) updates *= static_cast<double>(s);
+  for (const te::Axis& r : dag.ops[static_cast<size_t>(c.anchor.reduce)].reduce_axes) updates *= static_cast<double>(r.extent);
+  return updates;
 }
 
 /// Time to write an image and its padding down and to read them again, over the time of its multiply-adds at the full rate.
 double copy_share(const te::Dag& dag, const DirectConv& c, const Target& target) {
-  const te::Op& op = dag.ops[static_cast<size_t>(c.anchor.reduce)];
-  auto updates = static_cast<double>(c.vectors());  // a vector's
-  updates *= static_cast<double>(std::accumulate(c.spatial.begin(), c.spatial.end(), c.batch, std::multiplies<>()));
-  for (const te::Axis& r : op.reduce_axes) updates *= static_cast<double>(r.extent);
   const auto bytes = static_cast<double>(dag.ops[static_cast<size_t>(c.anchor.data)].output->bytes());
-  return 2 * bytes / kBytesPerCycle / (updates / target::pipes_of(target.cpu).fmas);
+  return 2 * bytes / kBytesPerCycle / (updates_of(dag, c) / target::pipes_of(target.cpu).fmas);
 }
 
 /// What a register tile reaches, by rule, where each vector's operand is put together from what its pixels and groups read.
@@ -140,6 +148,23 @@ double lanes_used(const DirectConv& c, const Target& target) {
   return static_cast<double>(c.oc) / static_cast<double>(blocks_for(c.oc, c.out_block) * c.out_block) * register_share(c.lanes, target);
 }
 
+/// What arithmetic and weights that arrive at the same time cost each other.
+constexpr double kDisturbed = 0.1;
+
+/// Bytes that come a cycle from the level-2 cache while others arrive there: tiles of five pixels reached 22 on a Zen 5.
+constexpr double kPassingBytesPerCycle = 22;
+
+/// A rate with the time in which weights come from beyond the level-2 cache: beside all arithmetic where the next panel arrives while one is used
+/// (codegen/panels.h), else beside that of the first of so many tiles, of so many pixels each, that share a panel, and the others wait.
+double with_arrival(const te::Dag& dag, const DirectConv& c, const Target& target, double rate, int64_t panel_bytes, int64_t tiles, int64_t pixels) {
+  const auto weights = static_cast<double>(dag.ops[static_cast<size_t>(c.anchor.weight)].output->bytes());
+  if (weights <= static_cast<double>(target.l2_bytes) || 2 * panel_bytes > target.l2_bytes) return rate;
+  const double arrival = weights / kBytesPerCycle / (updates_of(dag, c) / target::pipes_of(target.cpu).fmas);  // over the time of arithmetic at the full rate
+  if (tiles > 1) rate *= std::min(1.0, kPassingBytesPerCycle / weight_bytes_a_cycle(target, pixels));
+  const double first = 3 * panel_bytes <= target.l2_bytes ? 1 : 1 / static_cast<double>(tiles);
+  return 1 / ((1 - first) / rate + std::max(first / rate, arrival) + kDisturbed * std::min(first / rate, arrival));
+}
+
 /// What a register tile reaches with its panels of weights, of which the caches hold some.
 double rate_with_panels(const te::Dag& dag, const DirectConv& c, const Target& target, const ConfigEntity& e) {
   const int64_t weights = dag.ops[static_cast<size_t>(c.anchor.weight)].output->bytes();
@@ -157,7 +182,9 @@ ConfigSpace direct_conv_space(const te::Dag& dag, const DirectConv& c, const Tar
   for (const int64_t t : widths)
     if (t <= c.columns()) columns.push_back({-1, t});
   space.define_split("tile_ow", c.columns(), {.num_outputs = 2, .policy = "candidate", .candidates = columns, .help = "output columns of the register tile"});
-  space.define_knob("tile_oh", up_to({1, 2, 3, 4, 7}, c.rows()), "output rows of the register tile, which share the weight loads");
+  std::vector<int64_t> heights{1, 2, 3, 4, 7};
+  if (c.rows() == 5 || c.rows() == 6) heights.insert(heights.end() - 1, c.rows());  // all of a small image
+  space.define_knob("tile_oh", up_to(heights, c.rows()), "output rows of the register tile, which share the weight loads");
   const std::vector<int64_t> panels{1, 2, 3, 4, 5, 6};
   space.define_knob("oc_blocks", c.groups == 1 ? panel_widths(panels, c.sharing()) : dividing(panels, c.sharing()),
                     "vectors of output channels of the register tile");
@@ -224,9 +251,10 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
     // A number that does not divide the channels would be tested for in every turn over the last block.
     const bool written = e.integer("unroll_ic") == (c.ic % most == 0 ? std::min(most, c.terms()) : 1), outside = e.integer("rows_outer") != 0;
     const double order = line ? line->kept(pieces, outside, c.groups == 1 ? panels : 1, target) : outside == rows_outer ? 1 : 0;
-    return rate(e) * filled(c.columns(), columns) * filled(c.rows(), rows) * filled(c.vectors(), blocks) * balanced(tasks, target) / met(0, columns, 1) /
-               met(1, rows, c.line(0) ? c.line(0)->taps : 1) / (1 + (pads_inline(c, e) ? 0 : copied)) +
-           (written ? 2 : 0) + order;
+    const double arithmetic = rate(e) * filled(c.columns(), columns) * filled(c.rows(), rows) * filled(c.vectors(), blocks) / met(0, columns, 1) /
+                              met(1, rows, c.line(0) ? c.line(0)->taps : 1);
+    const double arrived = with_arrival(dag, c, target, arithmetic, weights / c.vectors() * blocks, tiles, columns * rows);
+    return arrived * balanced(tasks, target) / (1 + (pads_inline(c, e) ? 0 : copied)) + (written ? 2 : 0) + order;
   });
   return c.together == 1 && c.lanes < c.out_block && rate(best) < rate_in_lines(dag, c.anchor, c.oc / c.groups, target) ? ConfigEntity{} : best;
 }

@@ -12,6 +12,7 @@
 #include "engine/space/sketch/mutate.h"
 #include "engine/space/sketch/rule.h"
 #include "engine/space/template.h"
+#include "engine/te/dag.h"
 #include "engine/tir/interp.h"
 #include "tests/engine/lower/random_schedules.h"
 
@@ -78,6 +79,8 @@ class SketchTest : public QObject {
   void structuresAreParameters();
   void rulesNameWhatTheyDid();
   void numbersAreOpen();
+  void windowsWithFewTransforms();
+  void reductionsInsideReductions();
   void rulesOfOurOwn();
   void tensorCores();
   void tensorCoresOfConvolutions_data();
@@ -233,6 +236,45 @@ void SketchTest::rulesOfOurOwn() {
   QVERIFY(by_second["winograd"] >= 6);
   for (const Sketch& s : sketches(dag, gpu()))
     for (const RuleUse& use : s.derived) QVERIFY(std::string_view(use.rule) != "block-activations" && std::string_view(use.rule) != "winograd");
+}
+
+/// Of 7x7 windows there is no transform for tiles of four: the rule leaves it out.
+void SketchTest::windowsWithFewTransforms() {
+  te::DagBuilder b;
+  const te::Tensor x = b.placeholder("x", {1, 16, 22, 26}, kFloat32), w = b.placeholder("w", {20, 16, 7, 7}, kFloat32, te::Role::constant);
+  const te::Tensor y = dags::conv2d(b, x, w, 1);
+  std::set<int64_t> sides;
+  for (const Sketch& s : sketches(std::move(b).finish({y}), cpu()))
+    for (const schedule::Step& step : s.steps)
+      if (const auto* winograd = std::get_if<schedule::WinogradStep>(&step)) sides.insert(winograd->tile);
+  QCOMPARE(sides, (std::set<int64_t>{2}));
+}
+
+/// A sum by the threads of a block whose only reader is such a sum itself, inside the loops of another: they share its threads.
+void SketchTest::reductionsInsideReductions() {
+  const auto dag = te::parse_dag(
+                       "X: float32[64, 256] = placeholder()\nm: float32[64] = sum(i, j=256)\n    X[i, j]\n"
+                       "v: float32[64] = sum(i, j=256)\n    (X[i, j] - m[i]) * (X[i, j] - m[i])\nY: float32[64] = compute(i)\n    sqrt(v[i])\noutputs(Y)\n")
+                       .value();
+  int agree = 0, chained = 0;
+  for (const Sketch& sketch : sketches(dag, gpu())) {
+    const auto by_threads = [](const RuleUse& use) { return std::string_view(use.rule) == "cross-thread-reduction"; };
+    if (std::count_if(sketch.derived.begin(), sketch.derived.end(), by_threads) < 2) continue;
+    ++chained;
+    Rng rng(1);
+    for (int draw = 0; draw < 20; ++draw) {
+      const auto s = random_schedule(sketch, gpu(), {}, rng);
+      if (!s || !check_limits(*s, gpu())) continue;
+      const auto f = lower::lower_and_optimize(*s, "f", gpu());
+      QVERIFY2(f.has_value(), f ? "" : (f.error().text() + "\n" + schedule::print_steps(*s)).c_str());
+      const std::vector<HostArray> inputs = tw::testing::random_inputs(*dag, rng);
+      const auto got = tw::testing::run_scheduled(*s, inputs, [&](std::vector<HostArray>& args) { return tir::interpret(*f, args); });
+      QVERIFY2(got.has_value(), got ? "" : got.error().text().c_str());
+      QVERIFY2(tw::testing::largest_difference(*got, te::interpret(*dag, inputs).value()) < 1e-3, schedule::print_steps(*s).c_str());
+      ++agree;
+    }
+  }
+  QVERIFY(chained > 0 && agree > 0);
 }
 
 /// Half-precision products of whole tiles, by two, three and four tiles in turn; what random numbers make of them is what the definition says.

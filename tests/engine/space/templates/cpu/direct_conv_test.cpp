@@ -253,6 +253,19 @@ class DirectConvTest : public QObject {
     QVERIFY(pixels(72) <= 5);    // 0.2 MB
     QVERIFY(pixels(672) >= 10);  // 1.9 MB of 2
   }
+
+  /// Weights that no level-2 cache holds are read once where a tile is all of a small image.
+  void tilesOfSmallImages() {
+    const Target target = parse_target("llvm -mcpu=znver5 -num-cores=1").value();
+    const auto tile = [&](int64_t channels) {
+      const te::DagPtr dag = dag_of([&](Net& n) { return conv(n, {1, channels, 5, 5}, {channels, channels, 3, 3}, 1, 1, 1); });
+      const space::Template* direct = space::find_template(*dag, target, "conv2d_nchwc.cpu");
+      const space::ConfigEntity e = direct->fallback(*dag, target);
+      return std::pair(e.split("tile_ow")[1], e.integer("tile_oh"));
+    };
+    QCOMPARE(tile(512), (std::pair<int64_t, int64_t>{5, 5}));  // 9.4 MB
+    QVERIFY(tile(64).second < 5);                              // 0.15 MB
+  }
 };
 
 QTEST_APPLESS_MAIN(DirectConvTest)
