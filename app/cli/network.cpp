@@ -21,7 +21,7 @@ void add_network_options(Subcommand sub, NetworkOptions& options) {
              "as a100; `cuda:a100,tf32` may round products in float32 to TF32")
       .show_default();
   sub.option("--dim", options.dims, "Value of a symbolic dimension, as name=value, or INPUT.AXIS=value; or of an input of an ONNX file that is one integer, as INPUT=value, which fixes it; may be repeated");
-  sub.option("--input-shape", options.shapes, "Shape of an input that the file leaves open altogether, as TorchScript does: x=1,3,224,224, or ids=1,128:int64 with its type; may be repeated");
+  sub.option("--input-shape", options.shapes, "Shape of an input that the file leaves open altogether, as TorchScript does, and some of ONNX: x=1,3,224,224, or ids=1,128:int64 with its type; may be repeated");
   options.preparation.declare(sub);
   sub.option("--import-memory", options.import_gib,
              "GiB of memory that reading the model and computing its constants may take; 0: 1 and sixteen times the size of its files")

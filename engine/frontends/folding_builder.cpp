@@ -57,6 +57,8 @@ int FoldingBuilder::emit(const std::string& op, const std::vector<int>& inputs, 
     std::erase_if(rest, [&](int v) { return value(v).type.num_elements() == 0; });
     if (!rest.empty()) return emit(op, rest, std::move(attrs), name);
   }
+  if (empty && op == "dense" && inputs.size() > 2 && inputs[2] >= 0)  // of no products the bias is left
+    return emit("add", {emit(op, {inputs[0], inputs[1]}, std::move(attrs), name), inputs[2]}, {}, name);
   const graph::OpDef* def = graph::find_op(op);
   TW_ASSERT(def != nullptr, "operator " + op);
   const graph::Node node{.name = op, .op = op, .inputs = inputs, .outputs = {}, .attrs = attrs};

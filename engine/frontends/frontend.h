@@ -25,7 +25,7 @@ struct OperatorReading {
   int64_t operators = 0;   ///< of the graph, for all uses; what no output needs is left out of the graph later
 };
 
-/// What is said of an input that a file leaves open altogether, as TorchScript does.
+/// What is said of an input that a file leaves open altogether, as TorchScript does, and ONNX's that have no shape.
 struct InputShape {
   std::vector<int64_t> shape;
   std::optional<DType> type = {};  ///< none: the one that is proposed

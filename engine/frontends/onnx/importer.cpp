@@ -141,7 +141,9 @@ void Importer::refuse_unknown_operators() const {
   if (counts.empty()) return;
   std::string all;
   for (const auto& [name, count] : counts) all += fmt::format("{}{}{}", all.empty() ? "" : ", ", name, count > 1 ? fmt::format(" ({} times)", count) : "");
-  refuse(ErrorCode::unsupported, fmt::format("{} {} not supported", counts.size() == 1 ? "Operator" : "Operators", all + (counts.size() == 1 ? " is" : " are")),
+  const bool of_one_machine = std::any_of(counts.begin(), counts.end(), [](const auto& c) { return c.first.find("com.microsoft.nchwc") != std::string::npos; });
+  refuse(ErrorCode::unsupported, fmt::format("{} {} not supported{}", counts.size() == 1 ? "Operator" : "Operators", all + (counts.size() == 1 ? " is" : " are"),
+                                             of_one_machine ? "; ONNX Runtime wrote this file for one machine: have it save with the level 'extended' (ORT_ENABLE_EXTENDED)" : ""),
          first);
 }
 
@@ -174,6 +176,8 @@ void Importer::add_inputs() {
   }
   for (const auto& [name, size] : options_.dims)
     if (!used_dims.count(name)) refuse(ErrorCode::invalid_argument, fmt::format("No input has a dynamic dimension called '{}'", printable(name)));
+  for (const auto& [name, shape] : options_.shapes)
+    if (!root_.values.count(name)) refuse(ErrorCode::invalid_argument, fmt::format("No input is called '{}'", printable(name)));
   for (const auto& [name, array] : options_.constants)
     if (!used_constants.count(name)) refuse(ErrorCode::invalid_argument, fmt::format("No input is called '{}'", printable(name)));
 }

@@ -136,14 +136,24 @@ Expected<graph::TensorType> input_type(const onnx::ValueInfoProto& v, const Impo
   const onnx::TypeProto::Tensor& t = v.type().tensor_type();
   auto element = element_of_onnx(t.elem_type());
   if (!element) return Error(element.error().code, element.error().message, where);
-  if (!t.has_shape()) return Error(ErrorCode::unsupported, "Expected an input with a shape, found one of unknown rank", where);
-  if (t.shape().dim_size() > onnx_limits::kRank)
-    return Error(ErrorCode::resource_limit, fmt::format("Expected at most {} dimensions, found {}", onnx_limits::kRank, t.shape().dim_size()), where);
-  graph::TensorType out{element->storage, {}};
-  __int128 count = 1;
+  const auto given = options.shapes.find(v.name());
+  if (!t.has_shape() && given == options.shapes.end())
+    return Error(ErrorCode::invalid_argument,
+                 fmt::format("Expected an input with a shape, found one of unknown rank; give it, such as --input-shape {}=1,3,224,224", printable(v.name().substr(0, 256))), where);
+  if (t.has_shape() && given != options.shapes.end())
+    return Error(ErrorCode::invalid_argument, "Expected --input-shape of an input that the file leaves open altogether, found one that has a shape; --dim gives open sizes", where);
+  if (given != options.shapes.end() && given->second.type.value_or(element->storage) != element->storage)
+    return Error(ErrorCode::invalid_argument, fmt::format("Expected {}, as the file has it, found {}", element->storage.name(), given->second.type->name()), where);
+  const size_t rank = t.has_shape() ? static_cast<size_t>(t.shape().dim_size()) : given->second.shape.size();
+  if (rank > static_cast<size_t>(onnx_limits::kRank))
+    return Error(ErrorCode::resource_limit, fmt::format("Expected at most {} dimensions, found {}", onnx_limits::kRank, rank), where);
+  graph::TensorType out{element->storage, t.has_shape() ? std::vector<int64_t>() : given->second.shape};
   for (int axis = 0; axis < t.shape().dim_size(); ++axis) {
     TW_TRY(const int64_t n, extent(t.shape().dim(axis), v.name(), axis, options, used));
     out.shape.push_back(n);
+  }
+  __int128 count = 1;
+  for (const int64_t n : out.shape) {
     count *= n;
     if (count > onnx_limits::kTensorBytes)
       return Error(ErrorCode::resource_limit, fmt::format("Expected at most 2^36 elements, found shape {}", shape_text(out.shape)), where);

@@ -76,7 +76,11 @@ Results range(OnnxNode& n) {
     n.invalid("expected three numbers of one type");
   const double from = start.get(0), to = limit.get(0), step = delta.get(0);
   if (!std::isfinite(from) || !std::isfinite(to) || !std::isfinite(step) || step == 0) n.invalid("expected finite limits and a step that is not 0");
-  const double count = std::max(0.0, std::ceil((to - from) / step));
+  double count = std::max(0.0, std::ceil((to - from) / step));
+  if (!start.dtype.is_float()) {  // doubles do not hold all integers
+    const auto span = static_cast<__int128>(limit.get_int(0)) - start.get_int(0), by = static_cast<__int128>(delta.get_int(0));
+    count = (span > 0) == (by > 0) ? static_cast<double>((span + by - (by > 0 ? 1 : -1)) / by) : 0;
+  }
   if (count > 1 << 26) n.unsupported("a range of more than 2^26 elements");
   HostArray a = HostArray::make(start.dtype, {static_cast<int64_t>(count)});
   for (int64_t i = 0; i < a.num_elements(); ++i)

@@ -62,7 +62,7 @@ std::vector<Tap> taps_along(const Term& grid, int64_t extent, const Sampling& s)
   Term x = s.align ? (grid + 1) * ((size - 1) / 2) : ((grid + 1) * size - 1) * 0.5;
   if (s.mode == "nearest") x = x.apply("round");
   const double low = s.align ? 0 : -0.5, high = s.align ? size - 1 : size - 0.5;
-  if (s.padding == "border") {
+  if (s.padding == "border" && s.mode != "cubic") {  // of a cubic's neighbours each is moved inside, as PyTorch and ONNX Runtime have it
     const Term outside{x.n, x.n->binary("or", x.with("less", low).v, x.with("greater", high).v)};
     x = choose(outside, x.clipped(0, size - 1), x);
   }

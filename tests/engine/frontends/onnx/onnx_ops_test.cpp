@@ -21,6 +21,8 @@ class OnnxOpsTest : public QObject {
   void frames_of_a_signal();
   void scans_backwards();
   void grids_and_samples();
+  void cubic_samples_at_the_border();
+  void nothing_and_large_integers();
   void columns_to_images();
   void crops_and_pads();
   void regions();
@@ -167,6 +169,43 @@ void OnnxOpsTest::grids_and_samples() {
       compare(run(m, {{"x", x}}), size, want);
     }
   }
+}
+
+/// At the last of four columns and beyond it: a cubic's neighbours outside are the border's, each by itself, as in PyTorch and ONNX Runtime.
+void OnnxOpsTest::cubic_samples_at_the_border() {
+  onnx::ModelProto m = model(20);
+  input(m, "x", {1, 1, 1, 4});
+  floats(m, "grid", {1, 1, 3, 2}, {0.75F, 0, 1.25F, 0, 1, 0});  // columns 3, 4 and 3.5
+  onnx::NodeProto* n = node(m, "GridSample", {"x", "grid"}, "y");
+  text(n, "mode", "cubic");
+  text(n, "padding_mode", "border");
+  output(m, "y");
+  // 3, 5, 5 and 5 with weights -0.09375, 0.59375, 0.59375 and -0.09375.
+  compare(run(m, {{"x", array({1, 1, 1, 4}, {1, 2, 3, 5})}}), {1, 1, 1, 3}, {5, 5, 5.1875});
+}
+
+/// Of products of nothing the bias is left; integers beyond those that doubles hold are counted as they are.
+void OnnxOpsTest::nothing_and_large_integers() {
+  onnx::ModelProto m = model(13);
+  input(m, "x", {2, 3});
+  floats(m, "a", {2, 0}, {});
+  floats(m, "b", {0, 3}, {});
+  floats(m, "c", {3}, {1, 2, 3});
+  node(m, "Gemm", {"a", "b", "c"}, "g");
+  node(m, "Add", {"g", "x"}, "y");
+  output(m, "y");
+  compare(run(m, {{"x", array({2, 3}, {0, 0, 0, 1, 1, 1})}}), {2, 3}, {1, 2, 3, 2, 3, 4});
+  const int64_t from = (int64_t{1} << 60) + 1;
+  onnx::ModelProto r = model(13);
+  input(r, "x", {3}, onnx::TensorProto::INT64);
+  for (const auto& [name, value] : {std::pair("start", from), std::pair("limit", from + 3), std::pair("step", int64_t{1})}) longs(r, name, {value});
+  for (auto& t : *r.mutable_graph()->mutable_initializer()) t.clear_dims();
+  node(r, "Range", {"start", "limit", "step"}, "i");
+  node(r, "Sub", {"i", "x"}, "y");
+  output(r, "y");
+  HostArray x = HostArray::make(kInt64, {3});
+  for (int64_t i = 0; i < 3; ++i) x.set_int(i, from);
+  compare(run(r, {{"x", x}}), {3}, {0, 1, 2});
 }
 
 void OnnxOpsTest::columns_to_images() {

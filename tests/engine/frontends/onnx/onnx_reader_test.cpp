@@ -226,6 +226,15 @@ void OnnxReaderTest::dynamic_dimensions() {
   QCOMPARE(g->values[static_cast<size_t>(g->inputs[0])].type.text(), std::string("float32[1, 7, 3]"));
   verify_contains(refusal(m, {.dims = {{"length", 7}, {"width", 2}}}), "No input has a dynamic dimension called 'width'");
   verify_contains(refusal(m, {.dims = {{"length", -1}}}), "at least 0");
+  verify_contains(refusal(m, {.dims = {{"length", 7}}, .shapes = {{"x", {{1, 2, 3}}}}}), "found one that has a shape");
+  // Without a shape in the file one is given.
+  x->mutable_type()->mutable_tensor_type()->clear_shape();
+  verify_contains(refusal(m), "unknown rank; give it, such as --input-shape x=");
+  const auto shaped = read(m, {.shapes = {{"x", {{2, 3}}}}});
+  QVERIFY2(shaped.has_value(), shaped ? "" : shaped.error().text().c_str());
+  QCOMPARE(shaped->values[static_cast<size_t>(shaped->inputs[0])].type.text(), std::string("float32[2, 3]"));
+  verify_contains(refusal(m, {.shapes = {{"x", {{2, 3}, kInt64}}}}), "Expected float32, as the file has it, found int64");
+  verify_contains(refusal(m, {.shapes = {{"x", {{2, 3}}}, {"z", {{2, 3}}}}}), "No input is called 'z'");
 }
 
 /// What they are given need not fit: shapes are looked at before they are read.
