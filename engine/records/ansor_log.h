@@ -20,7 +20,7 @@ struct AnsorRecord {
   std::string workload_key;  ///< JSON text: a hash or a function's name, then shapes
   std::string target;        ///< TVM's target string
   std::string version;       ///< such as "v0.6"
-  Record record;             ///< candidate: space "ansor", its steps as JSON text in `config`, and for an index a hash of them; there are no steps of ours
+  Record record;             ///< candidate: space "ansor", its steps as JSON text in `config`; there are no steps of ours
   int64_t line = 0;          ///< 1-based, of the log it was read from
 };
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -32,15 +34,21 @@ std::string workload_key(const AutotvmRecord& r) {
   return key + "," + r.args + "]";
 }
 
+double mean_cost(const AutotvmRecord& r) {
+  const std::vector<double> costs = r.record.result.counted_samples();
+  if (!r.record.result.ok() || costs.empty()) return std::numeric_limits<double>::infinity();
+  return std::accumulate(costs.begin(), costs.end(), 0.0) / static_cast<double>(costs.size());
+}
+
 std::vector<AutotvmRecord> pick_best(std::span<const AutotvmRecord> records) {
   std::vector<AutotvmRecord> best;
   std::unordered_map<std::string, size_t> places;
   for (const AutotvmRecord& r : records) {
-    if (!r.record.result.ok() || !std::isfinite(r.record.result.seconds())) continue;
+    if (!std::isfinite(mean_cost(r))) continue;
     const auto [place, added] = places.try_emplace(workload_key(r), best.size());
     if (added) {
       best.push_back(r);
-    } else if (r.record.result.seconds() < best[place->second].record.result.seconds()) {
+    } else if (mean_cost(r) < mean_cost(best[place->second])) {
       best[place->second] = r;
     }
   }

@@ -14,7 +14,10 @@ const Record* best_of(std::span<const Record> records, const std::string& task_k
 /// What a line is a trial of: our task's key, else target, task name and arguments.
 std::string workload_key(const AutotvmRecord& record);
 
-/// AutoTVM's pick_best: of each workload the ok record with the least cost, in the order in which the workloads first appear.
+/// What AutoTVM compares records by: the mean of a line's times [s]; infinity of failures.
+double mean_cost(const AutotvmRecord& record);
+
+/// AutoTVM's pick_best: of each workload the ok record with the least mean cost, in the order in which the workloads first appear.
 std::vector<AutotvmRecord> pick_best(std::span<const AutotvmRecord> records);
 
 /// The records of each workload in the order of the log, in the order in which the workloads first appear; of each point the first record alone.

@@ -3,11 +3,11 @@
 
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <sstream>
 
 #include "engine/base/json.h"
 #include "engine/records/autotvm_task.h"
+#include "engine/records/best.h"
 
 namespace tw::records {
 namespace {
@@ -31,12 +31,6 @@ std::vector<std::string> split_words(const std::string& text, char separator) {
   for (std::string word; std::getline(in, word, separator);)
     if (!word.empty()) words.push_back(word);
   return words;
-}
-
-double mean_cost(const AutotvmRecord& r) {
-  const std::vector<double> costs = r.record.result.counted_samples();
-  if (!r.record.result.ok() || costs.empty()) return std::numeric_limits<double>::infinity();
-  return std::accumulate(costs.begin(), costs.end(), 0.0) / static_cast<double>(costs.size());
 }
 
 }  // namespace

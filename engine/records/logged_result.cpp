@@ -23,7 +23,9 @@ Expected<int> read_logged_result(JsonElement result, const char* key, const char
   m.status = status_from_autotvm(error_no);
   m.run_s = value_of<double>((*parts)[2]);
   m.timestamp_s = value_of<double>((*parts)[3]);
-  if (!(m.run_s >= 0) || !(m.timestamp_s >= 0)) return bad_line("Expected a duration and a time of 0 or more, found " + shown(result));
+  constexpr double kLatest = 9007199254740992;  // 2^53: whole seconds up to there have doubles of their own
+  if (!(m.run_s >= 0) || !(m.timestamp_s >= 0 && m.timestamp_s <= kLatest))
+    return bad_line("Expected a duration of 0 or more and a time from 0 to 2^53, found " + shown(result));
   if (m.status != Status::ok) {
     m.samples_s.clear();
     m.message = fmt::format("{} recorded error {}", program, error_no);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/graph/expression.h"
 #include "engine/graph/op.h"
 #include "engine/graph/rewrite.h"
 #include "engine/graph/to_dag.h"
@@ -14,8 +15,9 @@ namespace {
 
 bool is_half(DType t) { return t.is_float() && t.bits == 16; }
 
-/// Whether a node adds or multiplies up numbers of 16 bits.
+/// Whether a node adds or multiplies up numbers of 16 bits. One's own definitions name their types, and stay as they are.
 bool sums_halves(const Graph& g, const Node& n) {
+  if (n.op == kExpression) return false;
   const auto half = [&](int v) { return v >= 0 && is_half(g.values[static_cast<size_t>(v)].type.dtype); };
   if (std::none_of(n.outputs.begin(), n.outputs.end(), half) || std::none_of(n.inputs.begin(), n.inputs.end(), half)) return false;
   const auto dag = to_dag(g, n);

@@ -10,7 +10,7 @@
 
 namespace tw::space {
 
-/// What a GPU allows a block: threads, virtual threads and shared memory; and what its tensor cores ask of a warp. Costs an inference of regions, no lowering; says
+/// What a GPU allows a block: threads and shared memory; and what its tensor cores ask of a warp. Costs an inference of regions, no lowering; says
 /// nothing of registers.
 /// Errors: resource_limit naming stage, limit and what was found; illegal_schedule for schedules that cannot be lowered.
 Expected<void> check_limits(const schedule::Schedule& s, const Target& target);

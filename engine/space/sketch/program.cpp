@@ -198,7 +198,7 @@ Expected<Program> Program::make(const te::DagPtr& dag, const std::vector<schedul
         for (size_t k = 0; k < source.size(); ++k) {
           if (static_cast<int>(k) < follow->parts)
             lengths.push_back(source[k]);
-          else
+          else if (!lengths.empty())
             lengths.back().numbers.insert(lengths.back().numbers.end(), source[k].numbers.begin(), source[k].numbers.end());
         }
         if (static_cast<int>(lengths.size()) < follow->parts) lengths.emplace_back();

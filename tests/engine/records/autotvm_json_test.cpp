@@ -240,6 +240,8 @@ class AutotvmJsonTest : public QObject {
     QCOMPARE(best.size(), size_t{2});
     QCOMPARE(best[0].record.result.seconds(), 1e-5);
     QCOMPARE(best[1].name, std::string("conv2d_NCHWc.x86"));
+    log[3].record.result.samples_s = {1e-9, 1e-3};  // on average slower
+    QVERIFY(pick_best(log)[0].record.result.seconds() > 1e-9);
     // Of our lines the task counts, whatever space the point is of.
     const Task task = dense_task();
     Record faster = trial();

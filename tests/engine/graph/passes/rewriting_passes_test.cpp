@@ -2,6 +2,7 @@
 #include <QtTest>
 
 #include "engine/graph/evaluate.h"
+#include "engine/graph/expression.h"
 #include "engine/graph/pass.h"
 #include "engine/graph/passes/eliminate_common_subexpr.h"
 #include "engine/graph/passes/fold_constants.h"
@@ -331,6 +332,14 @@ class RewritingPassesTest : public QObject {
       }
       QCOMPARE(count_of_casts(widen_sums(g, parse_target("cuda:a100").value()).value()), 0);
     }
+  }
+
+  /// Definitions of one's own name their types: they add up in 16 bits if they say so.
+  void sumsOfOnesOwnAreNotWidened() {
+    const Graph g = graph_of("sums", "A: float16[4, 8] = placeholder()\nB: float16[4] = sum(i, k=8)\n    A[i, k]\noutputs(B)\n").value();
+    const Graph same = run(widen_sums, g);
+    QVERIFY(verify(same).has_value());
+    QCOMPARE(count_of_casts(same), 0);
   }
 
   void pipelineKeepsResultsAndReports() {
