@@ -130,6 +130,33 @@ class ImportLogTest : public QObject {
     QCOMPARE(outcomes[2].status, records::Status::build_timeout);
   }
 
+  /// Lines of one computation for a processor and for a GPU: the ones are trials of the processor's task, the others are foreign, in any order.
+  void linesForAnotherKindOfTargetAreForeign() {
+    const auto line = [](const char* target, double cost) {
+      const std::string key = "[\"f4380bb1dc62422a69ad4a1a9771f927\", 1, 28, 28, 512, 1, 1, 512, 1024, 1, 14, 14, 1024]";
+      const Json json = {{"i", Json::array({Json::array({key, target}), Json::array({Json::array(), Json::array()})})},
+                         {"r", Json::array({Json::array({cost}), 0, 0.5, 1.6e9})},
+                         {"v", "v0.6"}};
+      return QByteArray::fromStdString(json.dump()) + "\n";
+    };
+    const QByteArray ours = line("llvm -mcpu=core-avx2", 1e-3), theirs = line("cuda -arch=sm_80", 1e-6);
+    ImportOptions options;
+    const Target here;
+    options.target = &here;
+    for (const QByteArray& text : {ours + theirs, theirs + ours}) {
+      ImportProgress progress;
+      const auto done = imported(file("kinds.json", text), options, progress);
+      QVERIFY2(done, done ? "" : done.error().text().c_str());
+      int known = 0;
+      for (const auto& t : *db_->tasks_of(done->model)) {
+        if (t.task.dag_text.empty()) continue;
+        ++known;
+        QCOMPARE(t.task.counts().best_s, 1e-3);
+      }
+      QCOMPARE(known, 1);
+    }
+  }
+
   void whatIsThereIsCountedAndNotStoredAgain() {
     const QByteArray lines = ansor(1, 1e-3) + ansor(2, 2e-3) + ansor(3, 1e10, 6) + ansor(1, 5e-4, 0, "other");
     const std::string path = file("again.json", lines);
