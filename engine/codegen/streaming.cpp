@@ -16,6 +16,7 @@ namespace {
 
 /// How far ahead of their use large inputs are fetched: longer than most rows, within the level-1 cache.
 constexpr int64_t kFarBytes = 16384;
+
 /// Lines filled in part, at most, between which stores past the caches may go back and forth: processors keep few apart, and write what they drop in pieces.
 /// Transposing 16 MB in blocks of 8 half lines takes 5.0 ms so on a Xeon, 1.3 through the caches.
 constexpr int64_t kMostOpenLines = 4;

@@ -106,6 +106,7 @@ void watch(const ForkedChild& child, const SharedPhase& shared, const ForkLimits
     const double left = std::min(limit, last) - now;
     if (left <= 0) {
       end.timed_out = true;
+      end.phase = phase;  // whose time is over, whatever it begins before it is killed
       return;
     }
     // What has not begun to run is looked at again soon, since its limit changes when it does.
@@ -153,7 +154,7 @@ Expected<ForkEnd> WatchedFork::run(const ForkLimits& limits, const std::function
   Reading reading(result.read, output.read, limits.max_payload);
   ForkEnd end;
   watch(child, *shared_, limits, reading, end);
-  end.phase = shared_->phase;
+  if (!end.timed_out) end.phase = shared_->phase;
   const auto state = end.timed_out ? state_of(child.pid) : std::nullopt;
   end.stopped = state && state->stopped;
   end.status = end.timed_out || end.abandoned ? sandbox_.kill_and_wait(child) : sandbox_.wait(child);
