@@ -226,7 +226,10 @@ void FuncEmitter::fetch_ahead(const Place& p) {
       const auto line = [&](const LinearIndex& place, int64_t stride) { return stride > kMaxStretch ? std::nullopt : line_key(p.buffer.get(), place, step); };
       bytes = std::max<int64_t>(1, bytes_read(*body, p.buffer.get(), line));
     }
-    const int64_t turns = (ahead + bytes - 1) / bytes;
+    // Where turns jump, as from block to block of channels, the first ones of a loop are asked for by nobody: they stay few.
+    constexpr int64_t kOfLoop = 8;
+    const int64_t extent = range->second.hi - range->second.lo + 1, wanted = (ahead + bytes - 1) / bytes;
+    const int64_t turns = indirect || step * p.buffer->dtype.bytes() == bytes ? wanted : std::min(wanted, std::max<int64_t>(1, extent / kOfLoop));
     if (indirect) {  // rows named by a table: the table is read ahead, within its bounds
       const Expr turn = ir::min(ir::to_expr(ir::Var(var)) + turns, ir::index(range->second.hi));
       later = ir::substitute(base, {{var, turn}});
@@ -235,7 +238,7 @@ void FuncEmitter::fetch_ahead(const Place& p) {
     if (step == 0) continue;
     elements = step * turns;
     step_ahead = step;
-    if (bytes * (range->second.hi - range->second.lo + 1) >= 2 * ahead) break;
+    if (bytes * extent >= 2 * ahead) break;
   }
   if (!later && elements == 0) return;
   if (const auto key = later ? std::nullopt : line_key(p.buffer.get(), at, step_ahead); key && !fetched_.insert(*key).second) return;
