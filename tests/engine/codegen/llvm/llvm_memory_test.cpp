@@ -292,6 +292,9 @@ class MemoryTest : public QObject {
     QCOMPARE(fetches(sums(16, {0, 16}), t), 1);      // the next turn's line
     QCOMPARE(fetches(sums(16, {0, 0}), t), 1);       // one line twice
     QCOMPARE(fetches(sums(16, {0, 16 * 8}), t), 2);  // too late to be the same
+    // What jumps by more than a turn reads, an eighth of the loop: nobody asks for what its first turns read.
+    const std::string jumps = listing(sums(64, {0}), t);
+    QVERIFY2(jumps.find("i64 8000\n") != std::string::npos, jumps.c_str());  // 125 of 1,000 turns instead of 256
     // Of panels that a remainder names, likewise.
     const ir::Var p = ir::make_var("p");
     const auto read = [&] { return ir::load(a, {vector(ir::floor_mod(at(p), ir::index(4)) * int64_t{4096} + at(i) * int64_t{kLanes})}); };
