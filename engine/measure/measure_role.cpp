@@ -224,12 +224,12 @@ Json MeasureServer::verdict(const MeasureJob& job, const process::ForkEnd& w) co
     return say(Status::infra, fmt::format("Preparing the arguments took more than {:g} s", job.startup_limit_s));
   if (w.timed_out && w.phase == process::Phase::load)
     return say(Status::load_fail, fmt::format("Loading the object took more than {:g} s", job.startup_limit_s));
-  if (w.timed_out && w.phase == process::Phase::first && first_call_limit(job) > 0) {
+  if (const double limit = first_call_limit(job); w.timed_out && w.phase == process::Phase::first && limit > 0) {
     reply.status = Status::ok;
-    reply.samples_s = {first_call_limit(job)};
+    reply.samples_s = {limit};
     reply.flags = {false};
     reply.censored = true;
-    reply.run_s = first_call_limit(job);
+    reply.run_s = limit;
     return reply_header(reply);
   }
   if (w.timed_out) return say(Status::run_timeout, fmt::format("The run took more than {:g} s", job.run_limit_s));

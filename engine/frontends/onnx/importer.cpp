@@ -143,7 +143,7 @@ void Importer::refuse_unknown_operators() const {
   for (const auto& [name, count] : counts) all += fmt::format("{}{}{}", all.empty() ? "" : ", ", name, count > 1 ? fmt::format(" ({} times)", count) : "");
   const bool of_one_machine = std::any_of(counts.begin(), counts.end(), [](const auto& c) { return c.first.find("com.microsoft.nchwc") != std::string::npos; });
   refuse(ErrorCode::unsupported, fmt::format("{} {} not supported{}", counts.size() == 1 ? "Operator" : "Operators", all + (counts.size() == 1 ? " is" : " are"),
-                                             of_one_machine ? "; ONNX Runtime wrote this file for one machine: have it save with the level 'extended' (ORT_ENABLE_EXTENDED)" : ""),
+                                             of_one_machine ? fmt::format("; {}", kOfOneMachine) : ""),
          first);
 }
 

@@ -5,6 +5,9 @@
 
 namespace tw::frontends {
 
+/// What is said of a file whose operators no other program has.
+inline constexpr const char* kOfOneMachine = "ONNX Runtime wrote this file for one machine: have it save with the level 'extended' (ORT_ENABLE_EXTENDED)";
+
 /// What an operator does with operands of a narrow element type (see ElementType).
 enum class Narrow : uint8_t {
   refused,

@@ -169,7 +169,7 @@ Results qlinear_softmax(OnnxNode& n) {
 }
 
 void channels_first(const OnnxNode& n) {
-  if (n.integer("channels_last", 0)) n.unsupported("channels last, as ONNX Runtime writes for one machine; have it save with the level 'extended' (ORT_ENABLE_EXTENDED)");
+  if (n.integer("channels_last", 0)) n.unsupported(fmt::format("channels last; {}", kOfOneMachine));
 }
 Results qlinear_average_pool(OnnxNode& n) {
   channels_first(n);

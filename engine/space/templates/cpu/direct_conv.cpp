@@ -111,8 +111,13 @@ double weight_bytes_a_cycle(const Target& target, int64_t pixels) {
 }
 
 /// The rate at which a panel of weights that the level-2 cache does not hold arrives, for a tile of so many pixels.
-double arrives(const Target& target, int64_t panel_bytes, int64_t pixels) {
-  return 2 * panel_bytes > target.l2_bytes ? kBytesPerCycle / weight_bytes_a_cycle(target, pixels) : 1;
+double arrives(const Target& target, int64_t panel, int64_t pixels) {
+  return 2 * panel > target.l2_bytes ? kBytesPerCycle / weight_bytes_a_cycle(target, pixels) : 1;
+}
+
+/// Bytes of the weights that a tile's vectors of outputs have together.
+int64_t panel_bytes(const te::Dag& dag, const DirectConv& c, const ConfigEntity& e) {
+  return dag.ops[static_cast<size_t>(c.anchor.weight)].output->bytes() / c.vectors() * e.integer("oc_blocks");
 }
 
 /// Multiply-adds of whole vectors.
@@ -156,19 +161,18 @@ constexpr double kPassingBytesPerCycle = 22;
 
 /// A rate with the time in which weights come from beyond the level-2 cache: beside all arithmetic where the next panel arrives while one is used
 /// (codegen/panels.h), else beside that of the first of so many tiles, of so many pixels each, that share a panel, and the others wait.
-double with_arrival(const te::Dag& dag, const DirectConv& c, const Target& target, double rate, int64_t panel_bytes, int64_t tiles, int64_t pixels) {
+double with_arrival(const te::Dag& dag, const DirectConv& c, const Target& target, double rate, int64_t panel, int64_t tiles, int64_t pixels) {
   const auto weights = static_cast<double>(dag.ops[static_cast<size_t>(c.anchor.weight)].output->bytes());
-  if (weights <= static_cast<double>(target.l2_bytes) || 2 * panel_bytes > target.l2_bytes) return rate;
+  if (weights <= static_cast<double>(target.l2_bytes) || 2 * panel > target.l2_bytes) return rate;
   const double arrival = weights / kBytesPerCycle / (updates_of(dag, c) / target::pipes_of(target.cpu).fmas);  // over the time of arithmetic at the full rate
   if (tiles > 1) rate *= std::min(1.0, kPassingBytesPerCycle / weight_bytes_a_cycle(target, pixels));
-  const double first = 3 * panel_bytes <= target.l2_bytes ? 1 : 1 / static_cast<double>(tiles);
+  const double first = 3 * panel <= target.l2_bytes ? 1 : 1 / static_cast<double>(tiles);
   return 1 / ((1 - first) / rate + std::max(first / rate, arrival) + kDisturbed * std::min(first / rate, arrival));
 }
 
 /// What a register tile reaches with its panels of weights, of which the caches hold some.
 double rate_with_panels(const te::Dag& dag, const DirectConv& c, const Target& target, const ConfigEntity& e) {
-  const int64_t weights = dag.ops[static_cast<size_t>(c.anchor.weight)].output->bytes();
-  const int64_t panel = weights / c.vectors() * e.integer("oc_blocks"), pixels = e.split("tile_ow")[1] * e.integer("tile_oh");
+  const int64_t panel = panel_bytes(dag, c, e), pixels = e.split("tile_ow")[1] * e.integer("tile_oh");
   return std::min(rate_of(c, target, e) - waits(c, target, panel), arrives(target, panel, pixels));
 }
 
@@ -253,7 +257,7 @@ ConfigEntity direct_conv_fallback(const te::Dag& dag, const DirectConv& c, const
     const double order = line ? line->kept(pieces, outside, c.groups == 1 ? panels : 1, target) : outside == rows_outer ? 1 : 0;
     const double arithmetic = rate(e) * filled(c.columns(), columns) * filled(c.rows(), rows) * filled(c.vectors(), blocks) / met(0, columns, 1) /
                               met(1, rows, c.line(0) ? c.line(0)->taps : 1);
-    const double arrived = with_arrival(dag, c, target, arithmetic, weights / c.vectors() * blocks, tiles, columns * rows);
+    const double arrived = with_arrival(dag, c, target, arithmetic, panel_bytes(dag, c, e), tiles, columns * rows);
     return arrived * balanced(tasks, target) / (1 + (pads_inline(c, e) ? 0 : copied)) + (written ? 2 : 0) + order;
   });
   return c.together == 1 && c.lanes < c.out_block && rate(best) < rate_in_lines(dag, c.anchor, c.oc / c.groups, target) ? ConfigEntity{} : best;
