@@ -27,14 +27,6 @@ const FileKind kBundle{"a bundle", [](std::string_view beginning) { return begin
 constexpr int kLevel = 9;                             // twice as small as the fastest, still 50 MB/s
 constexpr uintmax_t kLeftFree = uintmax_t{256} << 20;  // on the disk that a bundle is unpacked to
 
-/// A folder of its own among the temporary ones.
-Expected<std::string> scratch_folder() {
-  std::error_code error;
-  std::string name = (fs::temp_directory_path(error) / "tilewright-bundle-XXXXXX").string();
-  if (error || ::mkdtemp(name.data()) == nullptr) return system_error("create a folder in", fs::temp_directory_path(error).string());
-  return name;
-}
-
 Expected<void> compress(const std::string& from, const std::string& to) {
   TW_TRY(FileReader reader, FileReader::open(from));
   TW_TRY(FileWriter writer, FileWriter::open(to, kBundle));
@@ -124,8 +116,8 @@ Expected<BundleReport> pack_bundle(const std::string& given, std::span<const Ses
   TW_TRY(const std::string path, resolve_links(given));
   TW_CHECK(check_output(to, kBundle));
   TW_CHECK(check_file(path, Mode::read_only));
-  TW_TRY(const std::string folder, scratch_folder());
-  const UnpackedBundle scratch = UnpackedBundle::in(folder);
+  TW_TRY(process::TemporaryFolder folder, process::TemporaryFolder::create());
+  const UnpackedBundle scratch(std::move(folder));
   {
     Damage damage;
     TW_TRY(auto source, open_reader(path, damage));
@@ -168,15 +160,13 @@ Expected<void> unpack_bundle(const std::string& bundle, const std::string& to) {
   return copy_database(*source, to);
 }
 
-UnpackedBundle UnpackedBundle::in(std::string folder) { return UnpackedBundle(std::move(folder)); }
-
 Expected<UnpackedBundle> UnpackedBundle::of(const std::string& bundle) {
   if (!is_bundle(bundle)) {
     std::error_code ignored;
     if (!fs::exists(bundle, ignored)) return Error(ErrorCode::not_found, fmt::format("Expected a bundle '{}', found no such file", printable(bundle)));
     return no_bundle(bundle, "another kind of file");
   }
-  TW_TRY(std::string folder, scratch_folder());
+  TW_TRY(process::TemporaryFolder folder, process::TemporaryFolder::create());
   UnpackedBundle unpacked(std::move(folder));
   TW_CHECK(decompress(bundle, unpacked.path()));
   TW_CHECK(check_file(unpacked.path(), Mode::read_only));
@@ -188,11 +178,6 @@ Expected<UnpackedBundle> UnpackedBundle::of(const std::string& bundle) {
   });
 }
 
-UnpackedBundle::~UnpackedBundle() {
-  std::error_code ignored;
-  if (!folder_.empty()) fs::remove_all(folder_, ignored);
-}
-
-std::string UnpackedBundle::path() const { return folder_ + "/workspace.twdb"; }
+std::string UnpackedBundle::path() const { return folder_.path() + "/workspace.twdb"; }
 
 }  // namespace tw::db

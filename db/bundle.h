@@ -3,9 +3,9 @@
 
 #include <span>
 #include <string>
-#include <utility>
 
 #include "db/database.h"
+#include "engine/process/temporary_folder.h"
 
 /// Bundles (.twz): sessions of a workspace in one file to hand on. A bundle is a workspace that holds nothing else, as one frame of zstd (RFC 8878): `zstd -d` takes
 /// it apart too. Database::open reads bundles as they are.
@@ -31,16 +31,12 @@ class UnpackedBundle {
  public:
   /// Of the newest format, whatever the bundle has. Errors: those of unpack_bundle.
   static Expected<UnpackedBundle> of(const std::string& bundle);
-  /// What a folder of its own holds, whether it is there yet or not.
-  static UnpackedBundle in(std::string folder);
-  UnpackedBundle(UnpackedBundle&& other) noexcept : folder_(std::exchange(other.folder_, {})) {}
-  UnpackedBundle& operator=(UnpackedBundle&&) = delete;
-  ~UnpackedBundle();
+  /// In a folder of its own, whether it is there yet or not.
+  explicit UnpackedBundle(process::TemporaryFolder folder) : folder_(std::move(folder)) {}
   std::string path() const;
 
  private:
-  explicit UnpackedBundle(std::string folder) : folder_(std::move(folder)) {}
-  std::string folder_;
+  process::TemporaryFolder folder_;
 };
 
 }  // namespace tw::db

@@ -203,8 +203,8 @@ class Database : public records::RecordSource {
   Expected<void> link_task(ModelId model, TaskId task, int weight);
   Expected<SessionId> begin_session(ModelId model, const std::string& tuner, const std::string& target, const Json& options, const Json& host);
   Expected<void> end_session(SessionId session, const std::string& state);
-  /// A session that had ended runs again; the time between is none of its work. Errors: not_found.
-  Expected<void> go_on(SessionId session);
+  /// A session that had ended runs again, with these options; the time between is none of its work. Errors: not_found.
+  Expected<void> go_on(SessionId session, const Json& options);
   /// Takes a session out with its trials, rounds, events and finals; tasks count the rest. restore_session() brings it back as it was until this database is
   /// closed. Errors: not_found; invalid_argument while it is running.
   Expected<void> remove_session(SessionId session);

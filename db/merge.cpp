@@ -158,6 +158,7 @@ class Merge {
   void sessions() {
     Rows rows(from_, to_, "session");
     SQLite::Statement known(to_, "SELECT id FROM session WHERE model_id = ? AND tuner = ? AND target = ? AND started_s = ? AND code_version = ?");
+    SQLite::Statement went_on(to_, "UPDATE session SET state = ?1, ended_s = ?2, options_json = ?3 WHERE id = ?4 AND state != 'running' AND ended_s < ?2");
     rows.each("id", [&] {
       const auto model = mapped(models_, rows["model_id"]);
       if (!model) return;
@@ -172,6 +173,12 @@ class Merge {
         id = to_.getLastInsertRowid();
         fresh_[*id] = true;
         ++report_.sessions;
+      } else {  // what it became since
+        went_on.tryReset();
+        int i = 1;
+        for (const char* column : {"state", "ended_s", "options_json"}) bind_value(went_on, i++, rows[column]);
+        went_on.bind(4, *id);
+        went_on.exec();
       }
       sessions_[rows.id()] = *id;
     });
@@ -186,7 +193,8 @@ class Merge {
     SQLite::Statement known(to_, "SELECT id FROM trial WHERE session_id = ? AND task_id = ? AND config_index = ? AND steps_hash = ?");
     SQLite::Statement taken(to_, "SELECT id FROM trial WHERE session_id = ? AND task_id = ? AND number = ?");
     SQLite::Statement last(to_, "SELECT max(number) FROM trial WHERE session_id = ? AND task_id = ?"),
-        put_samples(to_, "INSERT INTO sample(trial_id, data) VALUES(?, ?)");
+        put_samples(to_, "INSERT INTO sample(trial_id, data) VALUES(?, ?)"),
+        put_final(to_, fmt::format("UPDATE trial SET final_s = ?, final_low = ?, final_high = ? WHERE id = ? AND final_s IS NULL AND {}", whole_trial()));
     rows.each("id", [&] {
       const auto session = mapped(sessions_, rows["session_id"]), task = mapped(tasks_, rows["task_id"]);
       if (!session || !task || rows.extra().getInt() == 0 || !has_samples(samples, rows)) {
@@ -205,6 +213,12 @@ class Merge {
       if (there) {
         trials_[rows.id()] = *there;
         ++report_.there;
+        if (rows["final_s"].isNull()) return;
+        put_final.tryReset();
+        int i = 1;
+        for (const char* column : {"final_s", "final_low", "final_high"}) bind_value(put_final, i++, rows[column]);
+        put_final.bind(4, *there);
+        if (put_final.exec() > 0) sum_up_trials(to_, fmt::format("id = {}", *there));
         return;
       }
       int64_t number = rows["number"].getInt64();
@@ -255,7 +269,10 @@ class Merge {
   }
 
   void rounds() {
-    Rows rows(from_, to_, "round", "ON CONFLICT DO NOTHING");
+    // One that was cut short may have come to its end.
+    std::vector<std::string> taken;
+    for (const std::string& column : columns_of(to_, "round")) taken.push_back(fmt::format("{0} = excluded.{0}", column));
+    Rows rows(from_, to_, "round", fmt::format("ON CONFLICT DO UPDATE SET {} WHERE excluded.trials > round.trials", fmt::join(taken, ", ")));
     rows.each("session_id", [&] {
       const auto session = mapped(sessions_, rows["session_id"]), task = mapped(tasks_, rows["task_id"]);
       if (session && task) rows.put({{"session_id", *session}, {"task_id", *task}});

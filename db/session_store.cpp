@@ -66,12 +66,16 @@ Expected<void> Database::end_session(SessionId session, const std::string& state
   });
 }
 
-Expected<void> Database::go_on(SessionId session) {
+Expected<void> Database::go_on(SessionId session, const Json& options) {
   return impl_->write([&](SQLite::Database& c) -> Expected<void> {
     SQLite::Statement q(c, "SELECT ended_s FROM session WHERE id = ?");
     q.bind(1, session.value);
     if (!q.executeStep()) return Error(ErrorCode::not_found, fmt::format("Expected a session, found none with number {}", session.value));
     const double ended_s = q.getColumn(0).getDouble();
+    SQLite::Statement put_options(c, "UPDATE session SET options_json = ? WHERE id = ?");
+    put_options.bind(1, dump_json(options));
+    put_options.bind(2, session.value);
+    put_options.exec();
     if (ended_s == 0) return {};  // it runs
     db::put_event(c, session, "paused", "The session had ended", ended_s);
     db::put_event(c, session, "resumed", "It goes on", unix_now_s());

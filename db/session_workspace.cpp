@@ -29,7 +29,7 @@ class Workspace : public records::SessionStore {
   Expected<SessionId> begin(const std::string& tuner, const std::string& target, const Json& options) override {
     return db_->begin_session(model_, tuner, target, options, host_);
   }
-  Expected<void> go_on(SessionId session) override { return db_->go_on(session); }
+  Expected<void> go_on(SessionId session, const Json& options) override { return db_->go_on(session, options); }
   Expected<void> end(SessionId session, const std::string& state) override { return db_->end_session(session, state); }
   std::unique_ptr<records::RecordSink> sink(SessionId session) override { return session_sink(db_, session); }
   Expected<std::vector<records::Record>> trials(SessionId session, const records::Task& task) override {

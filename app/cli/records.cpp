@@ -32,6 +32,11 @@ Expected<void> put_lines(const std::string& path, const std::string& lines) {
   return {};
 }
 
+Expected<void> check_session(const RecordsArguments& o, const std::vector<db::SessionRow>& sessions) {
+  if (o.session == 0 || std::any_of(sessions.begin(), sessions.end(), [&](const db::SessionRow& s) { return s.id.value == o.session; })) return {};
+  return Error(ErrorCode::not_found, fmt::format("Expected session {}, found none", o.session), o.db);
+}
+
 /// Errors: unsupported for steps that the form does not have.
 Expected<std::string> line_of(const RecordsArguments& o, const records::Task& task, const records::Record& record) {
   if (o.format == "ansor") return api::ansor_line_of(task, record);
@@ -41,6 +46,7 @@ Expected<std::string> line_of(const RecordsArguments& o, const records::Task& ta
 Expected<void> export_lines(db::Database& db, const RecordsArguments& o, int64_t& count) {
   TW_TRY(const auto rows, db.tasks());
   TW_TRY(const auto sessions, db.sessions());
+  TW_CHECK(check_session(o, sessions));
   std::set<SessionId> replays, simulated;
   for (const db::SessionRow& s : sessions) {
     if (s.kind == db::TimeKind::replayed) replays.insert(s.id);
@@ -55,7 +61,7 @@ Expected<void> export_lines(db::Database& db, const RecordsArguments& o, int64_t
     }
     const auto task = db::readable_task(db, row);
     if (!task) continue;
-    TW_TRY(auto trials, db.trials(o.session > 0 ? std::optional(SessionId{o.session}) : std::nullopt, row.id, {}, -1, true));
+    TW_TRY(auto trials, db.trials(o.session != 0 ? std::optional(SessionId{o.session}) : std::nullopt, row.id, {}, -1, true));
     if (o.session == 0) std::erase_if(trials, [&](const db::TrialRow& t) { return replays.contains(t.session); });  // they are there once already
     if (std::any_of(trials.begin(), trials.end(), [&](const db::TrialRow& t) { return simulated.contains(t.session); }))
       lines += records::simulated_comment(*task);
@@ -75,7 +81,7 @@ int export_records(const RecordsArguments& o) {
   auto db = open_workspace(o.db, db::Mode::read_only);
   if (!db) return fail_input(db.error());
   int64_t count = 0;
-  if (auto r = export_lines(**db, o, count); !r) return fail(r.error());
+  if (auto r = export_lines(**db, o, count); !r) return r.error().code == ErrorCode::not_found ? fail_input(r.error()) : fail(r.error());
   note(fmt::format("{} records", count));
   return kDone;
 }
@@ -116,13 +122,12 @@ int best_records(const RecordsArguments& o) {
     table.row({row.name, row.key.substr(0, 10), time_text(seconds), rate > 0 ? si_text(rate, "FLOP/s") : "-", record.candidate.space, std::to_string(record.candidate.index),
                db::time_kind_name((*best)->kind)});
   }
-  if (o.json) {
+  if (!o.file.empty())
+    if (auto r = put_lines(o.file, lines); !r) return fail(r.error());
+  if (o.json)
     print_json({{"best", list}});
-  } else if (o.file.empty()) {
+  else if (o.file.empty())
     put(table.text());
-  } else if (auto r = put_lines(o.file, lines); !r) {
-    return fail(r.error());
-  }
   return kDone;
 }
 
@@ -164,8 +169,7 @@ int list_scores(const RecordsArguments& o) {
   if (!tasks) return fail(tasks.error());
   const auto sessions = (*db)->sessions();
   if (!sessions) return fail(sessions.error());
-  if (o.session > 0 && std::none_of(sessions->begin(), sessions->end(), [&](const db::SessionRow& s) { return s.id.value == o.session; }))
-    return fail_input(Error(ErrorCode::not_found, fmt::format("Expected session {}, found none", o.session), o.db));
+  if (const auto there = check_session(o, *sessions); !there) return fail_input(there.error());
   Table table({"task", ">session", ">trial", ">round", ">draft", ">verified", ">time"});
   Json list = Json::array();
   // Without a session's number the newest that has any.

@@ -50,17 +50,17 @@ std::optional<TensorMap> gather_inputs(const runtime::Executable& e, const RunAr
   std::vector<std::string> names, missing;
   for (const auto& [name, array] : all) names.push_back(name);
   for (const std::string& option : o.inputs) {
-    const std::string name = option.substr(0, option.find('='));
+    const std::string name = input_name(option, names);
     if (all.count(name) == 0) {
       exit = fail_usage(fmt::format("Expected an input among '{}', found '{}'", fmt::join(names, "', '"), printable(name)));
       return std::nullopt;
     }
-    auto input = read_input(option);
+    auto input = read_input(option, name);
     if (!input) {
       exit = fail(input.error());
       return std::nullopt;
     }
-    given[input->first] = std::move(input->second);
+    given[name] = *std::move(input);
   }
   for (auto& [name, array] : all) {
     if (given.count(name) != 0) continue;
@@ -96,7 +96,10 @@ int first_run(const RunArguments& o) {
 Expected<double> first_run_limit_s(const RunArguments& o) {
   std::error_code ec;
   const auto size = std::filesystem::file_size(o.model, ec);
-  if (!o.first_run_limit.empty()) return parse_duration(o.first_run_limit);
+  if (!o.first_run_limit.empty()) {
+    TW_TRY(const double limit, parse_duration(o.first_run_limit));
+    if (limit > 0) return limit;
+  }
   return kFirstRunSeconds + (ec ? 0 : static_cast<double>(size) / kReadBytesPerSecond);
 }
 
@@ -106,7 +109,11 @@ bool survives_first_run(const RunArguments& o, int& exit) {
   if (!o.device.empty()) arguments.insert(arguments.end(), {"--device", o.device});
   std::error_code ec;
   for (const std::string& input : o.inputs)  // a pipe gives what it has once
-    if (std::filesystem::is_regular_file(input.substr(input.find('=') + 1), ec)) arguments.insert(arguments.end(), {"--input", input});
+    for (size_t at = input.find('='); at != std::string::npos; at = input.find('=', at + 1))
+      if (std::filesystem::is_regular_file(input.substr(at + 1), ec)) {
+        arguments.insert(arguments.end(), {"--input", input});
+        break;
+      }
   const auto limit = first_run_limit_s(o);
   if (!limit) {
     exit = fail(limit.error());

@@ -12,17 +12,21 @@
 
 namespace tw::cli {
 
-Expected<std::pair<std::string, HostArray>> read_input(const std::string& option) {
-  const size_t at = option.find('=');
-  if (at == std::string::npos || at == 0 || at + 1 == option.size()) {
+std::string input_name(const std::string& option, std::span<const std::string> inputs) {
+  std::string name = option.substr(0, option.find('='));
+  for (const std::string& input : inputs)
+    if (input.size() > name.size() && option.starts_with(input + "=")) name = input;
+  return name;
+}
+
+Expected<HostArray> read_input(const std::string& option, const std::string& name) {
+  if (name.empty() || option.size() < name.size() + 2)
     return Error(ErrorCode::invalid_argument, fmt::format("Expected --input name=file, found '{}'", printable(option)));
-  }
-  const std::string path = option.substr(at + 1);
+  const std::string path = option.substr(name.size() + 1);
   if (!path.ends_with(".npy") && !path.ends_with(".pb")) {
     return Error(ErrorCode::invalid_argument, fmt::format("Expected a .npy or .pb file for --input, found '{}'", printable(path)));
   }
-  TW_TRY(HostArray array, path.ends_with(".npy") ? read_npy(path) : frontends::read_onnx_tensor(path));
-  return std::pair(option.substr(0, at), std::move(array));
+  return path.ends_with(".npy") ? read_npy(path) : frontends::read_onnx_tensor(path);
 }
 
 Comparison compare_elements(const HostArray& got, const HostArray& want, const Tolerance& tolerance) {

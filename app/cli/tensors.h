@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 
 #include "engine/base/host_array.h"
@@ -12,9 +13,10 @@ namespace tw::cli {
 
 using TensorMap = std::map<std::string, HostArray>;
 
-/// Reads `name=file` with a .npy file or a .pb file of an ONNX test case.
-/// Errors: invalid_argument (usage), what the readers say.
-Expected<std::pair<std::string, HostArray>> read_input(const std::string& option);
+/// The name in `name=file`: the longest of the inputs that it begins with, as names may have a `=`; what stands before the first one if it is none of them.
+std::string input_name(const std::string& option, std::span<const std::string> inputs);
+/// Reads the file of `name=file`: a .npy file or a .pb file of an ONNX test case. Errors: invalid_argument (usage), what the readers say.
+Expected<HostArray> read_input(const std::string& option, const std::string& name);
 
 /// Element by element, as ONNX's own test runner does: |got - want| <= absolute + relative * |want|; NaN equals NaN, infinities equal themselves.
 /// Small elements of large results are sums that cancel: any error of at most `of_largest` times the largest magnitude is accepted as well.

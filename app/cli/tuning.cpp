@@ -190,7 +190,6 @@ NetworkTime network_time(const TuneResult& result) {
     const tune::TaskDone& t = result.report.tasks[i];
     const double weight = result.tasks[static_cast<size_t>(t.task)].weight;
     const double best = std::isfinite(t.best_s) ? t.best_s : t.default_s;
-    if (!std::isfinite(t.default_s) || !std::isfinite(best)) continue;
     time.default_s += weight * t.default_s;
     time.best_s += weight * best;
   }

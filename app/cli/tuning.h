@@ -59,7 +59,7 @@ Json tune_json(const TuneRequest& request, const TuneResult& result);
 /// Says so if the times are simulated.
 std::string tune_table(const TuneResult& result);
 
-/// Network time as the sum of weight × time over the tasks that have one.
+/// Network time as the sum of weight × time over the tasks; infinity where one has none.
 struct NetworkTime {
   double default_s = 0, best_s = 0;
 };

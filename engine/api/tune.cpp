@@ -30,13 +30,14 @@ Json stored_options(const TuneRequest& r) {
 
 bool is_replay(const std::string& device) { return device.starts_with(records::kRecordedDevice); }
 
-Expected<std::string> farm_session_of(SessionId session, records::SessionStore& store) {
+/// Empty where they cannot be read.
+Expected<Json> options_of(SessionId session, records::SessionStore& store) {
   TW_TRY(const auto sessions, store.sessions());
   for (const records::StoredSession& s : sessions) {
-    const auto json = s.id == session ? parse_json(s.options) : Expected<Json>(Json::object());
-    if (json && json->is_object() && json->contains(kFarmSession) && (*json)[kFarmSession].is_string()) return (*json)[kFarmSession].get<std::string>();
+    if (s.id != session) continue;
+    if (auto json = parse_json(s.options); json && json->is_object()) return *std::move(json);
   }
-  return std::string();
+  return Json::object();
 }
 
 Expected<std::shared_ptr<const records::RecordedTrials>> replayed(const TuneRequest& r, records::SessionStore& store) {
@@ -108,8 +109,12 @@ Expected<TuneOutcome> tune(TuneRequest request, records::SessionStore& store, co
       there[i] = static_cast<int64_t>(request.tasks[i].history.size());
       outcome.resumed_trials += there[i];
     }
-    TW_TRY(farm_session, farm_session_of(outcome.session, store));
-    TW_CHECK(store.go_on(outcome.session));
+    TW_TRY(const Json before, options_of(outcome.session, store));
+    // Times with constants in caches and out of them are not compared: what there is decides.
+    if (const auto then = tune::session_options(before); then && then->weights != records::Weights::unknown) request.options.weights = then->weights;
+    Json options = stored_options(request);
+    if (before.contains(kFarmSession) && before[kFarmSession].is_string()) options[kFarmSession] = farm_session = before[kFarmSession].get<std::string>();
+    TW_CHECK(store.go_on(outcome.session, options));
   } else {
     Json options = stored_options(request);
     if (farm::is_farm_device(request.device)) options[kFarmSession] = farm_session = farm::random_hex(12);

@@ -94,6 +94,16 @@ Bounds Analyzer::atom_bounds(const Expr& atom) const {
 }
 
 Linear Analyzer::linear(const Expr& e) const {
+  const auto* limit = as<ir::BinaryNode>(e);
+  if (!limit || (limit->op != BinaryOp::min && limit->op != BinaryOp::max)) return new_linear(e);
+  // Each is asked for by all around it, several times: without what was found, nested ones take time exponential in their depth.
+  if (const auto it = limits_.find(e.get()); it != limits_.end()) return it->second.second;
+  Linear out = new_linear(e);
+  if (!consulting_facts_) limits_.emplace(e.get(), std::pair(e, out));
+  return out;
+}
+
+Linear Analyzer::new_linear(const Expr& e) const {
   Linear out;
   if (const auto v = ir::as_int(e)) {
     out.constant = *v;
@@ -162,12 +172,13 @@ void Analyzer::join_div_mod(Linear& l) const {
     for (const Linear::Term& part : x.terms) {  // (a + y // g) // c == (a * g + y) // (g * c)
       const auto* d = part.coeff == 1 ? as<ir::BinaryNode>(part.atom) : nullptr;
       const auto g = d && d->op == BinaryOp::floor_div ? ir::as_int(d->b) : std::nullopt;
-      if (!g || *g < 2) continue;
+      int64_t both = 0;
+      if (!g || *g < 2 || __builtin_mul_overflow(*g, *c, &both)) continue;
       Linear z = x;
       z.add_term(part.atom, -1);
       z.scale(*g);
       z.add(linear(d->a));
-      quotients.push_back(div_linear(std::move(z), *g * *c));
+      quotients.push_back(div_linear(std::move(z), both));
     }
     const int64_t coeff = t.coeff, whole = coeff * *c;
     for (const Linear& quotient : quotients) {
@@ -250,9 +261,11 @@ Linear Analyzer::div_linear(Linear x, int64_t c) const {
     return quotient;
   }
   // (r + x // a) // c == (a*r + x) // (a*c), which is also what comes of dividing a*r + x by a*c at once.
-  const auto inner = std::find_if(rest.terms.begin(), rest.terms.end(), [](const Linear::Term& t) {
+  int64_t both = 0;
+  const auto inner = std::find_if(rest.terms.begin(), rest.terms.end(), [&](const Linear::Term& t) {
     const auto* n = t.coeff == 1 ? as<ir::BinaryNode>(t.atom) : nullptr;
-    return n && n->op == BinaryOp::floor_div && ir::as_int(n->b).value_or(0) > 0;
+    const int64_t a = n && n->op == BinaryOp::floor_div ? ir::as_int(n->b).value_or(0) : 0;
+    return a > 0 && !__builtin_mul_overflow(a, c, &both);
   });
   if (inner != rest.terms.end()) {
     const Expr atom = inner->atom;
@@ -261,7 +274,7 @@ Linear Analyzer::div_linear(Linear x, int64_t c) const {
     rest.add_term(atom, -1);
     rest.scale(a);
     rest.add(linear(n->a));
-    quotient.add(div_linear(std::move(rest), a * c));
+    quotient.add(div_linear(std::move(rest), both));
     return quotient;
   }
   quotient.add_term(ir::floor_div(rest.to_expr(), ir::index(c)), 1);
@@ -309,6 +322,7 @@ bool Analyzer::proves_non_positive(const Linear& l) const {
 }
 
 size_t Analyzer::push_fact(const Expr& cond) {
+  limits_.clear();
   const size_t mark = facts_.size();
   if (const auto* b = as<ir::BinaryNode>(cond)) {
     if (b->op == BinaryOp::and_) {
@@ -354,10 +368,13 @@ std::optional<Expr> Analyzer::tightened(const Linear& l) const {
 
 Expr Analyzer::simplify_comparison(const ir::BinaryNode& n, const Expr& e) const {
   Linear d = linear(n.a);
-  d.add(linear(n.b), -1);
+  const Linear other = linear(n.b);
+  constexpr int64_t kFar = int64_t{1} << 61;  // numbers beyond it, of users, may have no difference
+  const bool far = std::max(d.constant, other.constant) > kFar || std::min(d.constant, other.constant) < -kFar;
+  if (!far) d.add(other, -1);
   Linear shifted = d, negated = d;
-  negated.scale(-1);
-  switch (n.op) {
+  if (!far) negated.scale(-1);
+  switch (far ? BinaryOp::add : n.op) {
     case BinaryOp::lt:
       shifted.constant += 1;
       if (proves_non_positive(shifted)) return ir::bool_imm(true);

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "engine/arith/linear.h"
 #include "engine/ir/expr.h"
@@ -21,10 +22,16 @@ struct Bounds {
 class Analyzer {
  public:
   /// var is in [lo, hi].
-  void bind(const ir::VarNode* var, Bounds range) { ranges_[var] = range; }
+  void bind(const ir::VarNode* var, Bounds range) {
+    ranges_[var] = range;
+    limits_.clear();
+  }
   /// Adds what a true condition says (conjunctions of linear comparisons); returns a mark for pop_facts.
   size_t push_fact(const ir::Expr& cond);
-  void pop_facts(size_t mark) { facts_.resize(mark); }
+  void pop_facts(size_t mark) {
+    facts_.resize(mark);
+    limits_.clear();
+  }
 
   Bounds bounds(const ir::Expr& e) const;
   Bounds bounds(const Linear& l) const;
@@ -40,6 +47,7 @@ class Analyzer {
   Linear joined(const ir::Expr& e) const;
 
  private:
+  Linear new_linear(const ir::Expr& e) const;
   Bounds atom_bounds(const ir::Expr& atom) const;
   bool proves_non_positive(const Linear& l) const;
   void join_div_mod(Linear& l) const;
@@ -64,6 +72,7 @@ class Analyzer {
   std::unordered_map<const ir::VarNode*, Bounds> ranges_;
   std::vector<Linear> facts_;  ///< each is known to be <= 0
   mutable bool consulting_facts_ = false;
+  mutable std::unordered_map<const void*, std::pair<ir::Expr, Linear>> limits_;  ///< minima and maxima by node, as known ranges and facts have them
 };
 
 }  // namespace tw::arith

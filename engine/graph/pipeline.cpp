@@ -70,7 +70,8 @@ std::span<const Pass> passes() {
       // After the rules, which know normalisations by their steps, and before products become layers, whose constants it widens.
       Pass{"widen_sums", widen_sums,
            "On processors, operators that add up numbers of 16 bits compute in float32 and round their result once: kernels would otherwise round after every "
-           "addition, and processors have no fast arithmetic of 16 bits.",
+           "addition, and processors have no fast arithmetic of 16 bits. On GPUs, where products of halves are added up in float32, this concerns sums before "
+           "an operator's last step, as those of means and norms.",
            "Mixed precision as in Micikevicius et al., ICLR 2018: products of halves are summed up in single precision"},
       // After constants are folded: transposed or reshaped weights are constants by now.
       Pass{"matmul_to_dense", matmul_to_dense,

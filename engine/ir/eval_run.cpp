@@ -31,9 +31,13 @@ int64_t wrap_int(DType t, int64_t v) {
 
 int64_t float_to_int(DType t, double v) {
   if (std::isnan(v)) return 0;
+  if (t.bits < 64) {  // the nearest of the range, as generated code has it
+    const double low = t.is_signed() ? -std::ldexp(1.0, t.bits - 1) : 0, high = std::ldexp(1.0, t.bits - (t.is_signed() ? 1 : 0)) - 1;
+    return static_cast<int64_t>(std::clamp(v, low, high));
+  }
   if (t == kUInt64 && v >= 0x1p63) return static_cast<int64_t>(v >= 0x1p64 ? std::numeric_limits<uint64_t>::max() : static_cast<uint64_t>(v));
-  const int64_t i = v >= 0x1p63 ? std::numeric_limits<int64_t>::max() : v <= -0x1p63 ? std::numeric_limits<int64_t>::min() : static_cast<int64_t>(v);
-  return wrap_int(t, i);
+  if (t == kUInt64 && v < 0) return 0;
+  return v >= 0x1p63 ? std::numeric_limits<int64_t>::max() : v <= -0x1p63 ? std::numeric_limits<int64_t>::min() : static_cast<int64_t>(v);
 }
 
 double int_to_double(DType t, int64_t v) { return t == kUInt64 ? static_cast<double>(static_cast<uint64_t>(v)) : static_cast<double>(v); }

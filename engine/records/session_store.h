@@ -36,8 +36,8 @@ class SessionStore {
   virtual Expected<std::vector<StoredSession>> sessions() = 0;
   /// `options` is kept as it is, with the machine that it runs on.
   virtual Expected<SessionId> begin(const std::string& tuner, const std::string& target, const Json& options) = 0;
-  /// A session that ended or was interrupted runs again.
-  virtual Expected<void> go_on(SessionId session) = 0;
+  /// A session that ended or was interrupted runs again, with the limits of these options.
+  virtual Expected<void> go_on(SessionId session, const Json& options) = 0;
   /// `state`: "done", "cancelled" or "interrupted".
   virtual Expected<void> end(SessionId session, const std::string& state) = 0;
   virtual std::unique_ptr<RecordSink> sink(SessionId session) = 0;

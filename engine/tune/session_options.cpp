@@ -67,8 +67,8 @@ const std::vector<Row>& rows() {
          [](const O& o) { return Json(o.verify == Verify::best ? "best" : "all"); },
          [](O& o, const Json& value) { o.verify = value.get<std::string>() == "best" ? Verify::best : Verify::all; }},
         duration<&O::min_repeat_s>("min_repeat_s", "least time of a sample, for which a kernel is called often enough; 0: 200 us"),
-        duration<&O::timeout_s>("timeout_s", "limit of a trial's run"),
-        duration<&O::build_timeout_s>("build_timeout_s", "limit of a trial's build"),
+        duration<&O::timeout_s>("timeout_s", "limit of a trial's run; 0: 10 s"),
+        duration<&O::build_timeout_s>("build_timeout_s", "limit of a trial's build; 0: 10 s"),
     };
     return rows;
   }();
@@ -77,6 +77,9 @@ const std::vector<Row>& rows() {
 
 /// Names as the table has them, and all parameters.
 Expected<void> resolve(SessionOptions& o) {
+  const SessionOptions defaults;
+  if (o.timeout_s == 0) o.timeout_s = defaults.timeout_s;
+  if (o.build_timeout_s == 0) o.build_timeout_s = defaults.build_timeout_s;
   TW_TRY(NamedTuner tuner, tuner_named(o.tuner));
   o.tuner = tuner.def->name;
   if (o.tuner_params.is_object()) tuner.params.update(o.tuner_params);

@@ -451,10 +451,11 @@ class DatabaseTest : public QObject {
     const auto db = Database::open(path_);
     VERIFY_OK(db);
     wait();
-    VERIFY_OK((*db)->go_on(session));
+    VERIFY_OK((*db)->go_on(session, {{"trials", 60}}));
     QCOMPARE((*db)->sessions()->at(0).state, std::string("running"));
+    QCOMPARE((*db)->sessions()->at(0).options, (Json{{"trials", 60}}));
     QCOMPARE((*db)->sessions()->at(0).worked_s(), 0.0);  // not known before it ends
-    VERIFY_OK((*db)->go_on(session));                    // it runs already
+    VERIFY_OK((*db)->go_on(session, {{"trials", 60}}));  // it runs already
     VERIFY_OK((*db)->put_trials(session, TaskId{1}, {now(3)}));
     VERIFY_OK((*db)->end_session(session, "done"));
     const auto trials = (*db)->outcomes(session, TaskId{1}, 0, 10);
@@ -466,7 +467,7 @@ class DatabaseTest : public QObject {
     QCOMPARE(row.paused_s, trials->at(2).paused_s);
     QCOMPARE(row.worked_s(), row.ended_s - row.started_s - row.paused_s);
     QCOMPARE((*db)->events(session)->size(), size_t{5});
-    QVERIFY((*db)->go_on(SessionId{77}).error().code == ErrorCode::not_found);
+    QVERIFY((*db)->go_on(SessionId{77}, Json::object()).error().code == ErrorCode::not_found);
   }
 
   void flipped_bits_are_found() {

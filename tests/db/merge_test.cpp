@@ -80,6 +80,36 @@ class MergeTest : public QObject {
     QVERIFY(check_workspace(path("a"), {})->sound());
   }
 
+  void what_a_session_gained_since_comes_along() {
+    const records::Task t = task();
+    fill(path("a"), t, {1, 2, 3});
+    QVERIFY(back_up_workspace(path("a"), path("b")));
+    {
+      const auto db = *Database::open(path("b"));
+      VERIFY_OK(db->go_on(SessionId{1}, {{"seed", 1}, {"trials", 60}}));
+      records::Round round;
+      round.number = 1;
+      round.decision = "{}";
+      round.trials = 4;
+      VERIFY_OK(db->put_trials(SessionId{1}, TaskId{1}, {trial(t, 10)}, &round));
+      records::Record best = trial(t, 2);
+      best.result.verdict = {4e-4, 3e-4, 5e-4};
+      VERIFY_OK(db->put_finals(SessionId{1}, TaskId{1}, {best}));
+      VERIFY_OK(db->end_session(SessionId{1}, "cancelled"));
+    }
+    for (int time = 0; time < 2; ++time) {
+      VERIFY_OK(merge_workspace(path("a"), path("b")));
+      const auto a = *Database::open(path("a")), b = *Database::open(path("b"));
+      const SessionRow there = a->sessions()->at(0), here = b->sessions()->at(0);
+      QCOMPARE(there.state, std::string("cancelled"));
+      QCOMPARE(there.ended_s, here.ended_s);
+      QCOMPARE(there.options, here.options);
+      QCOMPARE(a->rounds(SessionId{1})->at(0).trials, b->rounds(SessionId{1})->at(0).trials);
+      QCOMPARE(a->best(t.key).value()->result.decided_s(), b->best(t.key).value()->result.decided_s());
+      QVERIFY(check_workspace(path("a"), {})->sound());
+    }
+  }
+
   void damaged_rows_are_left_behind() {
     fill(path("a"), task(), {1});
     fill(path("b"), task("other", 8), {1, 2, 3});

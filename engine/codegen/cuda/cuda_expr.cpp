@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "engine/base/host_array.h"
 #include "engine/base/text.h"
 #include "engine/ir/visit.h"
 
@@ -239,10 +240,11 @@ std::string CudaExprPrinter::text(const Expr& e, int lane, int level) {
 
 CudaExprPrinter::Piece CudaExprPrinter::constant(const ir::FloatImmNode& n) const {
   const bool is_double = n.dtype.bits == 64;
-  if (std::isnan(n.value)) return {is_double ? "__longlong_as_double(0x7ff8000000000000ll)" : "__int_as_float(0x7fc00000)", kPrimary};
-  if (std::isinf(n.value))
-    return {std::string(n.value < 0 ? "-" : "") + (is_double ? "__longlong_as_double(0x7ff0000000000000ll)" : "__int_as_float(0x7f800000)"), kUnary};
-  std::string out = is_double ? fmt::format("{}", n.value) : fmt::format("{}", static_cast<float>(n.value));
+  const double value = round_to(n.dtype, n.value);
+  if (std::isnan(value)) return {is_double ? "__longlong_as_double(0x7ff8000000000000ll)" : "__int_as_float(0x7fc00000)", kPrimary};
+  if (std::isinf(value))
+    return {std::string(value < 0 ? "-" : "") + (is_double ? "__longlong_as_double(0x7ff0000000000000ll)" : "__int_as_float(0x7f800000)"), kUnary};
+  std::string out = is_double ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
   if (out.find_first_of(".e") == std::string::npos) out += ".0";
   return {out + (is_double ? "" : "f"), out[0] == '-' ? kUnary : kPrimary};
 }
@@ -256,6 +258,7 @@ CudaExprPrinter::Piece CudaExprPrinter::print(const Expr& e, int lane) {
         if (n.dtype.is_bool()) return {n.value ? "true" : "false", kPrimary};
         const bool wide = n.dtype.bits == 64 && (wide_indices || n.dtype != ir::kIndex);
         if (n.value == INT64_MIN) return {"(-9223372036854775807ll - 1)", kPrimary};
+        if (n.value == INT32_MIN && !wide) return {"(-2147483647 - 1)", kPrimary};  // 2147483648 is no int
         if (!n.dtype.is_signed()) return {fmt::format("{}{}", static_cast<uint64_t>(n.value), wide ? "ull" : "u"), kPrimary};
         return {fmt::format("{}{}", n.value, wide ? "ll" : ""), n.value < 0 ? kUnary : kPrimary};
       },

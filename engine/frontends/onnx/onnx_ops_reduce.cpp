@@ -7,11 +7,11 @@ namespace {
 
 using Results = std::vector<int>;
 
-/// Axes are an attribute until `kSince` and an operand from then on.
-Results reduce(OnnxNode& n, const char* ours, int64_t since) {
+/// Axes are an attribute until `since` and an operand from then on. `alone`: what becomes of a single element, where there are no axes and that means none.
+Results reduce(OnnxNode& n, const char* ours, int64_t since, const char* alone = "identity") {
   const int x = n.in(0);
   const Dims axes = n.axes(n.integers_either("axes", 1, since).value_or(Dims{}), n.rank(x));
-  if (axes.empty() && n.integer("noop_with_empty_axes", 0)) return {n.emit("identity", {x})};
+  if (axes.empty() && n.integer("noop_with_empty_axes", 0)) return {n.emit(alone, {x})};
   const graph::Attrs a = attrs({{"axes", axes}, {"keepdims", n.integer("keepdims", 1)}});
   if (!n.dtype(x).is_bool()) return {n.emit(ours, {x}, a)};
   return {n.cast(n.emit(ours, {n.cast(x, kUInt8)}, a), kBool)};  // the largest is whether any holds, the smallest whether all do
@@ -22,11 +22,11 @@ Results reduce_mean(OnnxNode& n) { return reduce(n, "reduce_mean", 18); }
 Results prod(OnnxNode& n) { return reduce(n, "reduce_prod", 18); }
 Results max(OnnxNode& n) { return reduce(n, "reduce_max", 18); }
 Results min(OnnxNode& n) { return reduce(n, "reduce_min", 18); }
-Results l1(OnnxNode& n) { return reduce(n, "reduce_l1", 18); }
-Results l2(OnnxNode& n) { return reduce(n, "reduce_l2", 18); }
-Results log_sum(OnnxNode& n) { return reduce(n, "reduce_log_sum", 18); }
+Results l1(OnnxNode& n) { return reduce(n, "reduce_l1", 18, "abs"); }
+Results l2(OnnxNode& n) { return reduce(n, "reduce_l2", 18, "abs"); }
+Results log_sum(OnnxNode& n) { return reduce(n, "reduce_log_sum", 18, "log"); }
 Results log_sum_exp(OnnxNode& n) { return reduce(n, "reduce_log_sum_exp", 18); }
-Results sum_square(OnnxNode& n) { return reduce(n, "reduce_sum_square", 18); }
+Results sum_square(OnnxNode& n) { return reduce(n, "reduce_sum_square", 18, "square"); }
 
 Results arg(OnnxNode& n, const char* ours) {
   return {n.emit(ours, {n.in(0)},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 
 #include "engine/graph/ops/ops.h"
 
@@ -102,8 +103,13 @@ std::vector<te::Tensor> l2(const Reduction& r) {
 std::vector<te::Tensor> log_sum(const Reduction& r) { return r.then(r.run("sum", te::Reducer::sum, itself), "log_sum", logarithm); }
 std::vector<te::Tensor> log_sum_exp(const Reduction& r) {
   const te::Tensor top = r.run("maximum", te::Reducer::max, itself);
-  const te::Tensor sum = r.run("sum", te::Reducer::sum, [&](const Indices& s, Expr x) { return call(Intrinsic::exp, x - top.at(s)); });
-  return r.then(sum, "log_sum_exp", [&](const Indices& i, Expr x) { return top.at(i) + call(Intrinsic::log, x); });
+  // An infinite one is not taken away: rows of nothing but -inf, as masks make them, have -inf.
+  const auto shift = [&](const Indices& i) {
+    const Expr t = top.at(i);
+    return select(call(Intrinsic::fabs, t) < number(t, std::numeric_limits<double>::infinity()), t, number(t, 0));
+  };
+  const te::Tensor sum = r.run("sum", te::Reducer::sum, [&](const Indices& s, Expr x) { return call(Intrinsic::exp, x - shift(s)); });
+  return r.then(sum, "log_sum_exp", [&](const Indices& i, Expr x) { return shift(i) + call(Intrinsic::log, x); });
 }
 
 template <Reducing kFormula, bool kFloatOnly = false>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/graph/op.h"
 #include "engine/graph/passes/constants.h"
 #include "engine/graph/rewrite.h"
 
@@ -23,24 +24,46 @@ void normalise_axes(Node& n, int64_t rank) {
       }
 }
 
-/// 1 / c for every element, if multiplying by it is as good as dividing: exact for powers of two, else one rounding more, which only wide types can bear.
-std::optional<HostArray> reciprocals(const HostArray& c) {
+/// 1 / c for every element, if multiplying by it is as good as dividing: exact for powers of two, else one rounding more (`inexact`), which only wide types
+/// can bear.
+std::optional<HostArray> reciprocals(const HostArray& c, bool inexact) {
   if (!c.dtype.is_float()) return {};
   HostArray out = c;
   const double least = c.dtype == kFloat64 ? 0x1p-1022 : c.dtype == kFloat16 ? 0x1p-14 : 0x1p-126;
   for (int64_t i = 0; i < c.num_elements(); ++i) {
     const double d = c.get(i), r = 1 / d;
     int exponent = 0;
-    if (!std::isfinite(r) || std::abs(r) < least || (c.dtype.bits < 32 && std::abs(std::frexp(d, &exponent)) != 0.5)) return {};
+    if (!std::isfinite(r) || std::abs(r) < least || ((c.dtype.bits < 32 || !inexact) && std::abs(std::frexp(d, &exponent)) != 0.5)) return {};
     out.set(i, r);
     if (!std::isfinite(out.get(i))) return {};
   }
   return out;
 }
 
+/// Whether a last bit of an operand decides about the result: whole numbers, comparisons, places of the largest.
+bool jumps(const Node& n, const Graph& g) {
+  static constexpr std::string_view kJumping[] = {"floor", "ceil",    "round",         "trunc",  "sign",   "mod",   "fmod",          "equal",
+                                                  "not_equal", "less", "less_equal", "greater", "greater_equal", "argmax", "argmin", "top_k_indices"};
+  if (n.op == "cast") return !g.values[static_cast<size_t>(n.outputs[0])].type.dtype.is_float();
+  return std::find(std::begin(kJumping), std::end(kJumping), n.op) != std::end(kJumping);
+}
+
+/// Per value: whether such an operator reads it, or what is computed of it element by element.
+std::vector<bool> read_by_jumps(const Graph& g) {
+  std::vector<bool> read(g.values.size());
+  for (size_t k = g.nodes.size(); k-- > 0;) {
+    const Node& n = g.nodes[k];
+    const bool element = find_op(n.op)->fusion <= FusionKind::injective;
+    const bool on = jumps(n, g) || (element && std::any_of(n.outputs.begin(), n.outputs.end(), [&](int v) { return read[static_cast<size_t>(v)]; }));
+    for (const int v : n.inputs)
+      if (on && v >= 0) read[static_cast<size_t>(v)] = true;
+  }
+  return read;
+}
+
 class Canonicalizer {
  public:
-  explicit Canonicalizer(const Graph& g) : g_(g), rewrite_(g) {}
+  explicit Canonicalizer(const Graph& g) : g_(g), rewrite_(g), read_by_jumps_(read_by_jumps(g)) {}
 
   Expected<Graph> run() {
     for (const Node& old : g_.nodes) {
@@ -86,7 +109,7 @@ class Canonicalizer {
       return write(n, "add", {x, add_constant(n, std::move(negative))});
     }
     if (n.op == "div") {
-      auto r = reciprocals(c);
+      auto r = reciprocals(c, !read_by_jumps_[static_cast<size_t>(n.outputs[0])]);
       if (r) return write(n, "mul", {x, add_constant(n, std::move(*r))});
     }
     if (n.op == "pow" && c.dtype.is_float() && type(n.inputs[0]).shape == type(n.outputs[0]).shape) {
@@ -111,6 +134,7 @@ class Canonicalizer {
 
   const Graph& g_;
   Rewriter rewrite_;
+  std::vector<bool> read_by_jumps_;
 };
 
 }  // namespace

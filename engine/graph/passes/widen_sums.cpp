@@ -15,15 +15,20 @@ namespace {
 
 bool is_half(DType t) { return t.is_float() && t.bits == 16; }
 
-/// Whether a node adds or multiplies up numbers of 16 bits. One's own definitions name their types, and stay as they are.
-bool sums_halves(const Graph& g, const Node& n) {
+/// Whether a node adds or multiplies up numbers of 16 bits, or does so before its last step. One's own definitions name their types, and stay as they are.
+bool sums_halves(const Graph& g, const Node& n, bool inside) {
   if (n.op == kExpression) return false;
   const auto half = [&](int v) { return v >= 0 && is_half(g.values[static_cast<size_t>(v)].type.dtype); };
   if (std::none_of(n.outputs.begin(), n.outputs.end(), half) || std::none_of(n.inputs.begin(), n.inputs.end(), half)) return false;
   const auto dag = to_dag(g, n);
-  return dag && std::any_of(dag->dag->ops.begin(), dag->dag->ops.end(), [](const te::Op& op) {
-           return (op.reducer == te::Reducer::sum || op.reducer == te::Reducer::prod) && is_half(op.output->dtype);
-         });
+  if (!dag) return false;
+  const std::vector<te::Op>& ops = dag->dag->ops;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const bool sums = (ops[i].reducer == te::Reducer::sum || ops[i].reducer == te::Reducer::prod) && is_half(ops[i].output->dtype);
+    const bool last = std::find(dag->dag->outputs.begin(), dag->dag->outputs.end(), static_cast<int>(i)) != dag->dag->outputs.end();
+    if (sums && !(inside && last)) return true;
+  }
+  return false;
 }
 
 Attrs cast_to(DType t) {
@@ -35,12 +40,12 @@ Attrs cast_to(DType t) {
 /// Widens the operands of nodes, each of them once.
 class Widener {
  public:
-  explicit Widener(const Graph& g) : g_(g), rewrite_(g) {}
+  Widener(const Graph& g, bool inside) : g_(g), inside_(inside), rewrite_(g) {}
 
   Expected<Graph> run() && {
     for (const Node& n : g_.nodes) {
       rewrite_.at(n);
-      if (!sums_halves(g_, n)) {
+      if (!sums_halves(g_, n, inside_)) {
         TW_CHECK(rewrite_.copy(n));
         continue;
       }
@@ -82,6 +87,7 @@ class Widener {
   }
 
   const Graph& g_;
+  bool inside_;
   Rewriter rewrite_;
   std::map<int, int> wide_;  ///< old value to the new one in float32
 };
@@ -89,9 +95,13 @@ class Widener {
 }  // namespace
 
 Expected<Graph> widen_sums(const Graph& g, const Target& target) {
-  // GPUs add up in float32 by themselves, and their matrix units want operands of 16 bits.
-  if (target.gpu || std::none_of(g.values.begin(), g.values.end(), [](const Value& v) { return is_half(v.type.dtype); })) return g;
-  return Widener(g).run();
+  // The matrix units of GPUs want operands of 16 bits, and add up in float32 by themselves.
+  if (std::none_of(g.values.begin(), g.values.end(), [](const Value& v) { return is_half(v.type.dtype); })) return g;
+  return Widener(g, target.gpu.has_value()).run();
 }
+
+Expected<Graph> widen_inner_sums(const Graph& g) { return Widener(g, true).run(); }
+
+bool sums_halves_inside(const Graph& g, const Node& n) { return sums_halves(g, n, true); }
 
 }  // namespace tw::graph

@@ -34,9 +34,18 @@ Expected<Outcome> neutral_operand(Site& s) {
   return *value == (one ? 1.0 : 0.0) ? Outcome(parts->data) : nothing();
 }
 
-/// Every element finite, and none lost to underflow that was there before.
+double largest(const HostArray& x) {
+  double most = 0;
+  for (int64_t i = 0; i < x.num_elements(); ++i) most = std::max(most, std::abs(x.get(i)));
+  return most;
+}
+
+/// Every element finite, and none lost to underflow that was there before. Of sums that cancel, the first one rounds, as it is meant to where 1.5 * 2^23 is
+/// added and taken away.
 bool survives(const HostArray& folded, bool product, const HostArray& a, const HostArray& b) {
+  constexpr double kCancelled = 0x1p-12;
   if (!folded.dtype.is_float()) return true;
+  if (!product && largest(folded) < kCancelled * std::max(largest(a), largest(b))) return false;
   const auto some_zero = [](const HostArray& x) {
     for (int64_t i = 0; i < x.num_elements(); ++i)
       if (x.get(i) == 0) return true;
