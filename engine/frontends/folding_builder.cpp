@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engine/base/text.h"
+#include "engine/graph/evaluate.h"
 
 namespace tw::frontends {
 
@@ -121,6 +122,9 @@ std::optional<HostArray> FoldingBuilder::evaluate(const std::string& op, const s
   const auto results = checked(def->to_te(b, context, operands));
   const te::DagPtr dag = std::move(b).finish(results);
   if (evaluation_steps(*dag) > static_cast<double>(kFoldSteps)) return std::nullopt;
+  const auto is_half = [](const std::shared_ptr<const HostArray>& c) { return c && c->dtype.is_float() && c->dtype.bits == 16; };
+  if (std::any_of(context.constants.begin(), context.constants.end(), is_half))
+    return std::move(checked(graph::evaluate_op(op, attrs, context.constants, 1))[0]);
   return std::move(checked(te::interpret(*dag, arrays))[0]);
 }
 

@@ -9,24 +9,19 @@
 
 namespace tw::graph {
 
-namespace {
-
-/// A node whose operands are constants, with its sums in float32.
-Expected<std::vector<HostArray>> evaluate_widened(const Graph& g, const Node& node, std::span<const std::shared_ptr<const HostArray>> inputs) {
-  GraphBuilder b(node.name);
-  std::vector<int> operands;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    operands.push_back(node.inputs[i] < 0 ? -1 : b.constant(g.values[static_cast<size_t>(node.inputs[i])].name, *inputs[i]));
-  TW_TRY(const std::vector<int> results, b.node(node.op, std::move(operands), node.attrs, node.name, static_cast<int>(node.outputs.size())));
+Expected<std::vector<HostArray>> evaluate_op(const std::string& op, const Attrs& attrs, std::span<const std::shared_ptr<const HostArray>> operands,
+                                             size_t outputs) {
+  GraphBuilder b(op);
+  std::vector<int> values;
+  for (const auto& array : operands) values.push_back(array ? b.constant("p", array) : -1);
+  TW_TRY(const std::vector<int> results, b.node(op, std::move(values), attrs, op, static_cast<int>(outputs)));
   for (const int v : results) b.output(v);
   TW_TRY(const Graph wide, widen_inner_sums(std::move(b).finish()));
   return evaluate(wide, {});
 }
 
-}  // namespace
-
 Expected<std::vector<HostArray>> evaluate_node(const Graph& g, const Node& node, std::span<const std::shared_ptr<const HostArray>> inputs) {
-  if (sums_halves_inside(g, node)) return evaluate_widened(g, node, inputs);
+  if (sums_halves_inside(g, node)) return evaluate_op(node.op, node.attrs, inputs, node.outputs.size());
   TW_TRY(const NodesDag nodes, to_dag(g, node));
   std::vector<HostArray> arguments;
   for (const int v : nodes.inputs) {

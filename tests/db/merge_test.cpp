@@ -86,19 +86,19 @@ class MergeTest : public QObject {
     QVERIFY(back_up_workspace(path("a"), path("b")));
     {
       const auto db = *Database::open(path("b"));
-      VERIFY_OK(db->go_on(SessionId{1}, {{"seed", 1}, {"trials", 60}}));
+      QVERIFY(db->go_on(SessionId{1}, {{"seed", 1}, {"trials", 60}}));
       records::Round round;
       round.number = 1;
       round.decision = "{}";
       round.trials = 4;
-      VERIFY_OK(db->put_trials(SessionId{1}, TaskId{1}, {trial(t, 10)}, &round));
+      QVERIFY(db->put_trials(SessionId{1}, TaskId{1}, {trial(t, 10)}, &round));
       records::Record best = trial(t, 2);
       best.result.verdict = {4e-4, 3e-4, 5e-4};
-      VERIFY_OK(db->put_finals(SessionId{1}, TaskId{1}, {best}));
-      VERIFY_OK(db->end_session(SessionId{1}, "cancelled"));
+      QVERIFY(db->put_finals(SessionId{1}, TaskId{1}, {best}));
+      QVERIFY(db->end_session(SessionId{1}, "cancelled"));
     }
     for (int time = 0; time < 2; ++time) {
-      VERIFY_OK(merge_workspace(path("a"), path("b")));
+      QVERIFY(merge_workspace(path("a"), path("b")));
       const auto a = *Database::open(path("a")), b = *Database::open(path("b"));
       const SessionRow there = a->sessions()->at(0), here = b->sessions()->at(0);
       QCOMPARE(there.state, std::string("cancelled"));

@@ -64,6 +64,29 @@ std::string story(Database& db) {
 class ResumeTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
+  /// Times of constants in caches and out of them are not compared, and what is stored names the limits that hold.
+  void a_session_goes_on_as_it_began_with_new_limits() {
+    QTemporaryDir dir;
+    const auto db = *Database::open(dir.filePath("a.twdb").toStdString());
+    const auto store = session_store(db, *db->put_model("net", "net.onnx", "key", Json::object()), Json::object());
+    api::TuneRequest request{.tasks = tasks(), .target = tasks()[0].task.target, .options = tune::fixture::options(10, 5), .resume = true};
+    request.options.weights = records::Weights::cold;
+    std::vector<records::Weights> asked;
+    const api::TuneHooks hooks{.loop = [&](const auto&, const tune::SessionOptions& o, auto&, const auto&, const auto&, const auto&) {
+      asked.push_back(o.weights);
+      return Expected<tune::SessionReport>(tune::SessionReport());
+    }};
+    QVERIFY(api::tune(request, *store, hooks));
+    request.options.weights = records::Weights::warm;
+    request.options.trials = 20;
+    QVERIFY(api::tune(request, *store, hooks));
+    QCOMPARE(asked, (std::vector<records::Weights>{records::Weights::cold, records::Weights::cold}));
+    const auto sessions = *db->sessions();
+    QCOMPARE(sessions.size(), size_t{1});
+    QCOMPARE(sessions[0].options.at("trials"), Json(20));
+    QCOMPARE(sessions[0].options.at("weights"), Json("cold"));
+  }
+
   void a_session_killed_again_and_again_ends_with_every_trial_once_data() {
     QTest::addColumn<QByteArray>("scheduler");
     QTest::addColumn<QByteArray>("tuner");

@@ -184,7 +184,9 @@ Results pad(OnnxNode& n) {
     pads[d] -= before;
     pads[d + rank] -= after;
   }
-  return {n.emit("pad", {x}, attrs({{"pads", pads}, {"mode", n.text("mode", "constant")}, {"value", value}}))};
+  graph::Attrs a = attrs({{"pads", pads}, {"mode", n.text("mode", "constant")}, {"value", value}});
+  if (operands && n.has(2) && !n.dtype(x).is_float()) a.values["value"] = n.constant_input(2, "the padding value").get_int(0);
+  return {n.emit("pad", {x}, std::move(a))};
 }
 
 Results expand(OnnxNode& n) {

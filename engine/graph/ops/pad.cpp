@@ -39,7 +39,9 @@ Tensors pad_to_te(te::DagBuilder& b, const OpContext& c, Operands in) {
   const auto rank = static_cast<size_t>(x.rank());
   TW_TRY(const Dims pads, integers_attr(c, "pads", 2 * rank, 0, 0));
   const std::string mode = c.node->attrs.text("mode", "constant");
-  const Expr value = ir::constant(x.dtype(), c.node->attrs.real("value", 0));
+  const double number = c.node->attrs.real("value", 0);
+  // Of whole numbers the attribute may be one: a double has not all of 64 bits.
+  const Expr value = x.dtype().is_float() ? ir::constant(x.dtype(), number) : ir::imm(x.dtype(), c.node->attrs.integer("value", static_cast<int64_t>(number)));
   const auto body = [&](const Indices& i) {
     Indices at;
     Expr inside = ir::bool_imm(true);

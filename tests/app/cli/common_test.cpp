@@ -29,6 +29,13 @@ class CommonTest : public QObject {
     for (const char* text : {"N", "=3", "N=", "N=-1", "N=2x"}) QVERIFY2(!import_options({text}).has_value(), text);
   }
 
+  void inputs_may_have_any_name() {
+    const std::vector<std::string> names{"a", "a=b", "x"};
+    QCOMPARE(input_name("a=b=e.npy", names), std::string("a=b"));
+    QCOMPARE(input_name("a=e.npy", names), std::string("a"));
+    QCOMPARE(input_name("y=e.npy", names), std::string("y"));
+  }
+
   void exit_codes() {
     QCOMPARE(exit_code(Error(ErrorCode::invalid_argument, "")), 2);
     QCOMPARE(exit_code(Error(ErrorCode::corrupt, "")), 3);

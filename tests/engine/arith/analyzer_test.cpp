@@ -82,6 +82,8 @@ class AnalyzerTest : public QObject {
   void cancelsFusedLoops();
   void usesFacts();
   void takesNearMultiplesOut();
+  void nestedLimitsAreSimplifiedOnce();
+  void numbersOfUsersDoNotOverflow();
   void provesOnlyWhatHolds();
 };
 
@@ -198,6 +200,30 @@ void AnalyzerTest::usesFacts() {
   QVERIFY(!a.prove(ie < ne - 1));
   a.pop_facts(mark);
   QVERIFY(!a.prove(ie < ne));
+}
+
+/// Without what was found before, each level would double the time.
+void AnalyzerTest::nestedLimitsAreSimplifiedOnce() {
+  const ir::Var i = ir::make_var("i");
+  arith::Analyzer a;
+  a.bind(i.get(), {0, 100});
+  Expr e = ir::to_expr(i);
+  for (int64_t k = 0; k < 100; ++k) e = ir::max(ir::min(e + ir::index(k % 3), ir::index(90 - k % 5)), ir::index(k % 7));
+  QVERIFY(a.bounds(a.simplify(e)).hi <= 90);
+}
+
+/// Whose products and differences have no 64 bits.
+void AnalyzerTest::numbersOfUsersDoNotOverflow() {
+  const ir::Var i = ir::make_var("i");
+  const Expr ie = ir::to_expr(i);
+  arith::Analyzer a;
+  for (const int64_t c : {int64_t{1} << 32, int64_t{3037000500}}) {
+    const Expr twice = ir::floor_div(ir::floor_div(ie, ir::index(c)), ir::index(c));
+    QCOMPARE(ir::print(a.simplify(twice)), ir::print(twice));
+  }
+  a.bind(i.get(), {0, 9});
+  QVERIFY(!a.prove(ie < ir::index(INT64_MIN)));
+  QVERIFY(a.decided(ir::index(INT64_MIN) <= ie) != std::optional(false));
 }
 
 void AnalyzerTest::provesOnlyWhatHolds() {

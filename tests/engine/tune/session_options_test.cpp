@@ -39,6 +39,8 @@ class SessionOptionsTest : public QObject {
     QCOMPARE(o->seed, uint64_t{3});
     QCOMPARE(o->scheduler, std::string("proportional"));
     QCOMPARE(o->timeout_s, SessionOptions().timeout_s);
+    QCOMPARE(session_options(Json{{"timeout_s", 0}, {"build_timeout_s", 0}})->timeout_s, SessionOptions().timeout_s);
+    QCOMPARE(session_options(Json{{"timeout_s", 0}, {"build_timeout_s", 0}})->build_timeout_s, SessionOptions().build_timeout_s);
   }
   void bad_options_are_named() {
     for (const auto& [json, name] : std::vector<std::pair<Json, std::string>>{{{{"batch", 0}}, "batch"},

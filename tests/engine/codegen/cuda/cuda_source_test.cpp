@@ -240,6 +240,9 @@ class CudaTest : public QObject {
         {"uint8", "C[x] = A[x] >> T.uint8(1)", "shift_right("},
         {"bool", "C[x] = not A[x] or x < 3", "!A[x] || x < 3"},
         {"int64", "C[x] = A[x] + x", "A[x] + x"},
+        {"int32", "C[x] = max(A[x], T.int32(-2147483648))", "max_of(A[x], (-2147483647 - 1))"},
+        {"float32", "C[x] = A[x] + T.float32(1e300)", "A[x] + __int_as_float(0x7f800000)"},
+        {"float16", "C[x] = A[x] + T.float16(70000.0)", "+ __int_as_float(0x7f800000)"},
     };
     for (const Row& r : rows) {
       const codegen::CudaSource source = source_of(threads(r.type, r.body));

@@ -35,6 +35,9 @@ class OpsTest : public QObject {
   void integer_division();
   void indices_stay_inside();
   void shifts_beyond_the_width();
+  void logarithms_of_masked_rows();
+  void padding_with_large_numbers();
+  void casts_saturate();
   void running_products();
   void columns_add_up_data();
   void columns_add_up();
@@ -334,6 +337,30 @@ void OpsTest::shifts_beyond_the_width() {
   QCOMPARE(shift("shift_right", kInt8, {-7, -7, 7, -7, 7, -7}, {1, 8, 8, -1, -1, 100}), (std::vector<double>{-4, -1, 0, -1, 0, -1}));
   QCOMPARE(shift("shift_left", kInt8, {1, 3, 3, 3}, {7, 6, 8, -1}), (std::vector<double>{-128, -64, 0, 0}));
   QCOMPARE(shift("shift_right", kUInt8, {255, 255}, {7, 8}), (std::vector<double>{1, 0}));
+}
+
+void OpsTest::logarithms_of_masked_rows() {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const auto g = one("reduce_log_sum_exp", {{{4, 2}}}, {{"axes", std::vector<int64_t>{1}}, {"keepdims", int64_t{0}}});
+  const std::vector<double> got = numbers(run(*g, {filled({4, 2}, kFloat32, {-kInf, -kInf, 1, kInf, -kInf, 3, 0, 0})}));
+  QCOMPARE(std::vector<double>(got.begin(), got.begin() + 3), (std::vector<double>{-kInf, kInf, 3}));
+  QVERIFY(std::abs(got[3] - std::log(2)) < 1e-6);
+}
+
+void OpsTest::padding_with_large_numbers() {
+  const int64_t most = std::numeric_limits<int64_t>::max();
+  const auto g = one("pad", {{{1}, kInt64}}, {{"pads", std::vector<int64_t>{1, 0}}, {"value", most}});
+  QCOMPARE(run(*g, {filled({1}, kInt64, {7})}).get_int(0), most);
+}
+
+void OpsTest::casts_saturate() {
+  const auto cast = [](const char* to, const std::vector<double>& x) {
+    const auto n = static_cast<int64_t>(x.size());
+    return numbers(run(*one("cast", {{{n}}}, {{"to", std::string(to)}}), {filled({n}, kFloat32, x)}));
+  };
+  QCOMPARE(cast("uint8", {-13, 255.9, 300}), (std::vector<double>{0, 255, 255}));
+  QCOMPARE(cast("int8", {-200, 127.5, -1.9}), (std::vector<double>{-128, 127, -1}));
+  QCOMPARE(cast("int32", {3e9, -3e9}), (std::vector<double>{2147483647, -2147483648.0}));
 }
 
 void OpsTest::running_products() {

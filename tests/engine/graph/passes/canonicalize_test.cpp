@@ -50,6 +50,24 @@ class CanonicalizeTest : public QObject {
     QCOMPARE(tw::graph::testing::operators_of(run(g)), std::string("div div div div div mul"));
   }
 
+  /// Its last bit decides about the next whole number: 41 / 41 is 1, 41 * (1 / 41) is not.
+  void divisionStaysBeforeWholeNumbers() {
+    Net n;
+    const int x = n.input({4}), c = scalar(n, kFloat32, 41);
+    Attrs whole, flat;
+    whole.values["to"] = std::string("int64");
+    flat.values["shape"] = std::vector<int64_t>{2, 2};
+    const Graph g = n.finish({n.op("floor", {n.op("div", {x, c})}), n.op("cast", {n.op("reshape", {n.op("relu", {n.op("div", {x, c})})}, flat)}, whole),
+                              n.op("less", {n.op("div", {x, c}), n.weight({4})}), n.op("floor", {n.op("div", {x, scalar(n, kFloat32, 4)})}),
+                              n.op("softmax", {n.op("div", {x, c})})});
+    const Graph f = run(g);
+    QCOMPARE(tw::graph::testing::operators_of(f), std::string("div floor div relu reshape cast div less mul floor mul softmax"));
+    HostArray data = HostArray::make(kFloat32, {4});
+    for (int64_t i = 0; i < 4; ++i) data.set(i, 41.0 * static_cast<double>(i + 1));
+    const std::vector<HostArray> results = evaluate(f, {{f.values[static_cast<size_t>(f.inputs[0])].name, data}}).value();
+    for (int64_t i = 0; i < 4; ++i) QCOMPARE(results[0].get(i), static_cast<double>(i + 1));
+  }
+
   void axesCountFromTheFront() {
     Net n;
     const int x = n.input({2, 3, 4});

@@ -334,6 +334,22 @@ class RewritingPassesTest : public QObject {
     }
   }
 
+  /// On GPUs too, and of constants: the sum of 1,000 values of 100 is beyond float16, their mean is not, and neither is their number if it is.
+  void sumsInsideOperatorsAreWidenedEverywhere() {
+    for (const int64_t count : {int64_t{1000}, int64_t{70000}}) {
+      Net n;
+      const int x = n.b.input("x", {kFloat16, {2, count}});
+      Attrs rows;
+      rows.values["axes"] = std::vector<int64_t>{1};
+      const Graph g = n.finish({n.op("reduce_mean", {x}, rows)});
+      const Graph wide = widen_sums(g, parse_target("cuda:a100").value()).value();
+      QCOMPARE(count_of_casts(wide), 2);
+      HostArray data = HostArray::make(kFloat16, {2, count});
+      for (int64_t i = 0; i < data.num_elements(); ++i) data.set(i, 100);
+      for (const Graph& graph : {g, wide}) QCOMPARE(evaluate(graph, {{"x", data}}).value()[0].get(1), 100.0);
+    }
+  }
+
   /// Definitions of one's own name their types: they add up in 16 bits if they say so.
   void sumsOfOnesOwnAreNotWidened() {
     const Graph g = graph_of("sums", "A: float16[4, 8] = placeholder()\nB: float16[4] = sum(i, k=8)\n    A[i, k]\noutputs(B)\n").value();
