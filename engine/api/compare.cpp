@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -21,7 +22,7 @@ Difference compare(const HostArray& got, const HostArray& want) {
       d.at = i;
     }
   }
-  d.max_rel = d.max_abs == 0 ? 0 : largest > 0 ? d.max_abs / largest : std::numeric_limits<double>::infinity();
+  d.max_rel = d.max_abs / std::max(largest, kLeastScale);
   return d;
 }
 

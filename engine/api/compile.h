@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 
 #include "engine/base/stop_token.h"
 #include "engine/frontends/frontend.h"
@@ -79,7 +80,9 @@ Expected<std::vector<HostArray>> run_reference(const graph::Graph& imported, con
 /// `tf32`: products in float32 may be rounded, as the target says. Errors: what the operators say when written as tensor expressions.
 Expected<std::vector<double>> output_tolerances(const graph::Graph& imported, bool tf32 = false);
 
-/// Largest error of `got` against `want`: absolute, and relative to the largest magnitude of `want`.
+/// What errors are relative to at least: sums of smaller numbers have terms below the normal range of float32, which have fewer digits.
+inline constexpr double kLeastScale = double{std::numeric_limits<float>::min()} / std::numeric_limits<float>::epsilon();
+/// Largest error of `got` against `want`: absolute, and relative to the largest magnitude of `want`, or to kLeastScale.
 struct Difference {
   double max_abs = 0, max_rel = 0;
   int64_t at = -1;  ///< row-major position of the largest

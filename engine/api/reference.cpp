@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "engine/api/compile.h"
 #include "engine/api/tolerance.h"
@@ -77,7 +76,7 @@ Expected<void> check_node(const graph::Node& n, const te::Dag& dag, std::span<co
     if (r.num_elements() == 0) continue;
     const std::vector<int64_t> positions = measure::sample_positions(r.shape, kSamples, o);
     TW_TRY(const std::vector<double> want, te::interpret_at(dag, inputs, static_cast<int>(o), positions));
-    double scale = 0;
+    double scale = kLeastScale;
     for (int64_t i = 0; i < r.num_elements(); ++i)
       if (const double v = std::abs(r.get(i)); std::isfinite(v)) scale = std::max(scale, v);
     const double tolerance = node_tolerance(n, dag, static_cast<int>(o));
@@ -85,8 +84,7 @@ Expected<void> check_node(const graph::Node& n, const te::Dag& dag, std::span<co
     for (size_t i = 0; i < positions.size(); ++i) {
       const double got = r.get(positions[i]);
       const bool equal = got == want[i] || (std::isnan(got) && std::isnan(want[i]));
-      // What is smaller than normal numbers has fewer digits.
-      if (equal || std::abs(got - want[i]) <= std::max(tolerance * scale, double{std::numeric_limits<float>::min()})) continue;
+      if (equal || std::abs(got - want[i]) <= tolerance * scale) continue;
       if (moved.empty()) {
         TW_TRY(moved, moved_by_rounding(dag, inputs, static_cast<int>(o), positions, want, tolerance));
       }

@@ -58,6 +58,15 @@ class CompileTest : public QObject {
   }
 
  private Q_SLOTS:
+  void errors_below_normal_numbers_are_small() {
+    HostArray want = HostArray::make(kFloat32, {1}), got = HostArray::make(kFloat32, {1});
+    want.set(0, 1e-40);
+    QVERIFY(api::compare(got, want).max_rel < 1e-6);
+    want.set(0, 0);
+    got.set(0, 1e-3);
+    QVERIFY(api::compare(got, want).max_rel > 1);
+  }
+
   void initTestCase() {
     target_ = host_target();
     QVERIFY(folder_.isValid());
