@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
+#include <unordered_map>
 
 #include "engine/base/text.h"
 #include "engine/graph/op.h"
@@ -185,6 +187,7 @@ class Sizes {
   /// The largest definition of the kernel that a group and what lies between it and a later node, which is not of it yet, would make; `accept` keeps what was
   /// found. Sizes before `path` stay as they are: nothing of it is read there.
   double largest(int source, int sink, const std::set<int>& path) {
+    if (const double least = alone(sink); least > te::kMostWrittenNodes) return least;
     std::set<int> roots{groups_.root(source), groups_.root(sink)}, nodes = path;
     for (const int n : path) roots.insert(groups_.root(n));
     for (const int n : groups_.members(sink))
@@ -215,24 +218,34 @@ class Sizes {
     return of_[static_cast<size_t>(v)];
   }
 
+  /// The largest definition of a node whose operands are all stored.
+  double alone(int n) {
+    const auto [it, is_new] = alone_.try_emplace(n, 0);
+    if (is_new) it->second = node(n, [](int) { return false; });
+    return it->second;
+  }
+
   /// Works out what reads of a node's results stand for, into found_. Returns the largest of its definitions.
   double node(int n, const Inside& inside) {
     const Node& node = g_.nodes[static_cast<size_t>(n)];
     for (const int o : node.outputs) found_[o] = te::WrittenSize::stored(g_.values[static_cast<size_t>(o)].type.shape.size());
-    const auto dag = to_dag(g_, node);
+    const auto made = dag_of(n);
+    const auto& dag = *made;
     if (!dag) return 0;  // partition says what is wrong with it
     const te::Dag& d = *dag->dag;
     std::vector<te::WrittenSize> sizes;
+    std::unordered_map<const ir::BufferNode*, size_t> op_of;
     double most = 0;
     for (size_t i = 0; i < d.ops.size(); ++i) {
       const te::Op& op = d.ops[i];
+      op_of[op.output.get()] = i;
       if (op.is_placeholder()) {
         const int v = dag->inputs[i];
         const int producer = g_.values[static_cast<size_t>(v)].producer;
         sizes.push_back(producer >= 0 && inside(producer) ? value(v) : te::WrittenSize::stored(op.output->shape.size()));
         continue;
       }
-      te::WrittenSize size = te::written_size(op, [&](const ir::BufferNode& b) { return sizes[static_cast<size_t>(d.op_of(&b))]; });
+      te::WrittenSize size = te::written_size(op, [&](const ir::BufferNode& b) { return sizes[op_of.at(&b)]; });
       most = std::max(most, size.nodes);
       sizes.push_back(op.reducer == te::Reducer::none ? std::move(size) : te::WrittenSize::stored(op.output->shape.size()));
     }
@@ -240,8 +253,21 @@ class Sizes {
     return most;
   }
 
+  using Made = std::shared_ptr<const Expected<NodesDag>>;
+  /// A node of many operands, as what recurrences leave is put together by, is asked about for each of them.
+  Made dag_of(int n) {
+    constexpr size_t kMany = 16;
+    const Node& node = g_.nodes[static_cast<size_t>(n)];
+    if (node.inputs.size() < kMany) return std::make_shared<const Expected<NodesDag>>(to_dag(g_, node));
+    Made& made = wide_[n];
+    if (!made) made = std::make_shared<const Expected<NodesDag>>(to_dag(g_, node));
+    return made;
+  }
+
   const Graph& g_;
   Groups& groups_;
+  std::map<int, Made> wide_;
+  std::map<int, double> alone_;
   std::vector<te::WrittenSize> of_;         ///< per value; no nodes: not worked out yet
   std::map<int, te::WrittenSize> found_;  ///< by the last question
 };
