@@ -112,8 +112,8 @@ class MainWindow : public QMainWindow {
   void exportComparison(const QString& path);
   /// The campaign that is shown.
   void exportCampaign(const QString& path);
-  /// Writes the selected sessions as a bundle.
-  void packSessions(const QString& path);
+  /// Writes the sessions as a bundle.
+  void packSessions(const std::vector<SessionId>& sessions, const QString& path);
   /// A second copy of the current view that keeps showing what is selected now.
   void pinCurrentView();
 

@@ -274,8 +274,8 @@ void MainWindow::chooseComparisonPage() {
   if (!path.isEmpty()) exportComparison(path);
 }
 
-void MainWindow::packSessions(const QString& path) {
-  const auto work = [workspace = m_workspace.path().toStdString(), sessions = m_sessionsView->selected(), to = path.toStdString()](StopToken) {
+void MainWindow::packSessions(const std::vector<SessionId>& sessions, const QString& path) {
+  const auto work = [workspace = m_workspace.path().toStdString(), sessions, to = path.toStdString()](StopToken) {
     return db::pack_bundle(workspace, sessions, to);
   };
   m_reportJob.replace(m_jobs.run<db::BundleReport>(Lane::database, this, work, [this, path](Expected<db::BundleReport> done) {
@@ -287,12 +287,13 @@ void MainWindow::packSessions(const QString& path) {
 }
 
 void MainWindow::chooseBundle() {
+  const std::vector<SessionId> sessions = m_sessionsView->selected();  // others may be when the file is chosen
   QString path = QFileDialog::getSaveFileName(this, tr("Share sessions"), QSettings().value(QStringLiteral("exports")).toString() + QStringLiteral("/sessions.twz"),
                                               tr("Bundles of sessions (*.twz)"));
   if (path.isEmpty()) return;
   if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".twz");
   QSettings().setValue(QStringLiteral("exports"), QFileInfo(path).absolutePath());
-  packSessions(path);
+  packSessions(sessions, path);
 }
 
 void MainWindow::copyCurrentView() {
