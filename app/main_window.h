@@ -200,7 +200,7 @@ class MainWindow : public QMainWindow {
   void showOutcome(const QString& summary);
   /// After a session over all tasks that measured.
   void tryInNetwork();
-  void showFinals(const api::NetworkFinals& finals);
+  void showFinals(const OpenModelPtr& model, const api::NetworkFinals& finals);
   void chooseRace();
   void showRace();
   void closeModel();
