@@ -212,7 +212,7 @@ void MainWindow::connectServices() {
   connect(&m_workspace, &Workspace::opened, this, [this] {
     if (m_hub.model() || !m_workspace.isBundle()) return;
     const auto openNewest = [this] {
-      if (m_hub.model() || m_workspace.sessions().empty()) return;
+      if (m_hub.model() || m_models.isBusy() || m_workspace.sessions().empty()) return;
       const db::SessionRow& newest = m_workspace.sessions().back();
       // Kernels of a GPU have no code on a processor, nor the other way round.
       if (const auto target = parse_target(newest.target); target && target->gpu.has_value() != m_services.engine.target().gpu.has_value()) setTarget(*target);

@@ -196,11 +196,12 @@ void MainWindow::exportCurrentView(const QString& path) {
 }
 
 void MainWindow::chooseExport() {
+  QString filter;
   const QString path = QFileDialog::getSaveFileName(this, tr("Export view"), QSettings().value(QStringLiteral("exports")).toString(),
-                                                    tr("Picture (*.png);;Vectors (*.svg);;Table (*.csv)"));
+                                                    tr("Picture (*.png);;Vectors (*.svg);;Table (*.csv)"), &filter);
   if (path.isEmpty()) return;
   QSettings().setValue(QStringLiteral("exports"), QFileInfo(path).absolutePath());
-  exportCurrentView(path);
+  exportCurrentView(withEnding(path, filter));
 }
 
 void MainWindow::writePage(const QString& path, std::function<Expected<std::string>(db::Database&, StopToken)> make) {

@@ -521,6 +521,14 @@ class SessionsTest : public QObject {
     QTRY_VERIFY(window->hub().model() && window->hub().model()->tasks.size() == 2);
     QVERIFY(window->hub().model()->network.imported.nodes.empty());
     QTRY_COMPARE(trialsInTable(*window), 60);
+    // Whoever asks for a network with it gets that one.
+    {
+      const auto both = openWindow(engine, database("both.twdb"));
+      connect(&both->workspace(), &Workspace::opened, both.get(), [&] { both->openZoo(QStringLiteral("fake"), false); }, Qt::SingleShotConnection);
+      both->openAny(bundle);
+      QTRY_VERIFY(both->hub().model() && both->hub().model()->isWhole && !both->models().isBusy() && !both->workspace().sessions().empty());
+      QVERIFY(!both->hub().model()->network.imported.nodes.empty());
+    }
     // They go with it: another workspace has other tasks under the same numbers.
     window->openAny(database("empty.twdb"));
     QTRY_VERIFY(window->workspace().isWritable());
