@@ -26,11 +26,13 @@
 #include "app/shortcuts_sheet.h"
 #include "app/view_export.h"
 #include "app/views/graph_page.h"
+#include "app/views/operator_view.h"
 #include "app/views/start_page.h"
 #include "app/views/tune_view.h"
 #include "widgets/common/banner.h"
 #include "widgets/common/focus_ring.h"
 #include "widgets/common/menu_guard.h"
+#include "widgets/ir/code_editor.h"
 
 namespace tw::app {
 namespace {
@@ -103,8 +105,13 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
   // An arrangement that is restored while a view still glides to its place crashes Qt.
   setAnimated(false);
   askQuit = [this] {
+    const QString text = tr("The text of your own operator has changes that are not saved.");
+    if (!m_tuning.isActive())
+      return QMessageBox::question(this, tr("Quit"), text + QLatin1Char(' ') + tr("Quit without them?")) == QMessageBox::Yes ? QuitChoice::stop
+                                                                                                                        : QuitChoice::stay;
     QMessageBox box(QMessageBox::NoIcon, tr("Tuning is running"), tr("A session is running. What becomes of it?"), QMessageBox::Cancel, this);
-    box.setInformativeText(tr("All trials measured so far are stored. In the background the session goes on without a window until it is done."));
+    const QString session = tr("All trials measured so far are stored. In the background the session goes on without a window until it is done.");
+    box.setInformativeText(hasUnsavedText() ? session + QLatin1Char(' ') + text : session);
     QPushButton* stop = box.addButton(tr("&Stop and quit"), QMessageBox::DestructiveRole);
     QPushButton* background = box.addButton(tr("Finish in the &background"), QMessageBox::AcceptRole);
     box.setDefaultButton(QMessageBox::Cancel);
@@ -434,19 +441,21 @@ void MainWindow::save() {
   savePerspective();
 }
 
+bool MainWindow::hasUnsavedText() const { return findChild<OperatorView*>()->editor()->isModified(); }
+
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (m_tuning.isActive()) {
-    event->ignore();
-    if (m_closeWhenIdle) return;
+  if (m_tuning.isActive() && m_closeWhenIdle) return event->ignore();
+  if ((m_tuning.isActive() || hasUnsavedText()) && !m_closeWhenIdle) {
     const QuitChoice choice = askQuit();
-    if (choice == QuitChoice::stay) return;
-    m_closeWhenIdle = true;
-    m_race.stop();
-    if (choice == QuitChoice::background)
-      hide();
-    else
-      m_tuning.cancel();
-    return;
+    if (choice == QuitChoice::stay) return event->ignore();
+    if (m_tuning.isActive()) {
+      event->ignore();
+      m_closeWhenIdle = true;
+      m_race.stop();
+      if (choice == QuitChoice::stop) return m_tuning.cancel();
+      m_tuning.setPaused(false);  // nobody could go on with it
+      return hide();
+    }
   }
   save();
   event->accept();

@@ -138,7 +138,8 @@ class MainWindow : public QMainWindow {
   CommandBox& commandBox() { return *m_commands; }
   MarkService& marks() { return m_marks; }
   enum class QuitChoice { stay, stop, background };
-  /// Answers the question on closing while tuning; tests and scripts replace it. `background` hides the window until the session is done.
+  /// Answers the question on closing while tuning or with a text that is not saved; tests and scripts replace it. `background` hides the window until the
+  /// session is done.
   std::function<QuitChoice()> askQuit;
 
  protected:
@@ -247,6 +248,7 @@ class MainWindow : public QMainWindow {
   void showShortcuts();
   void showMessage(const QString& error);
   void addRecent(const QString& path);
+  bool hasUnsavedText() const;
   void restore();
   void save();
   void about();
