@@ -155,6 +155,7 @@ void MainWindow::connectServices() {
     connect(&m_models, &ModelService::opened, this, &MainWindow::chooseRace, static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
     openZoo(QStringLiteral("resnet18"), true);
   });
+  connect(m_start, &StartPage::backAsked, this, [this] { showStart(false); });
   connect(m_start, &StartPage::campaignsAsked, this, &MainWindow::showCampaigns);
   connect(&m_models, &ModelService::graphRead, this, &MainWindow::showModel);
   connect(&m_models, &ModelService::opened, this, &MainWindow::showModel);
