@@ -183,8 +183,14 @@ class MainWindow : public QMainWindow {
   void makeMenus();
   void makeRunBar();
   void makeLessons();
-  /// As parse_target() reads it; empty: asks.
+  /// As parse_target() reads it; empty: asks. The network on screen is opened anew for it.
   void chooseTarget(const QString& text);
+  /// Networks are opened for the target from now on, unless what `open` begins comes to nothing.
+  void openFor(const Target& target, const std::function<void()>& open);
+  /// That of the network on screen, where another one was chosen.
+  void showTarget();
+  /// What was being opened will not be: nothing waits for it, and what is on screen stays with its target.
+  void dropOpening();
   void showDevice();
   void pin(QDockWidget* dock);
   void makeStatusBar();
@@ -205,8 +211,8 @@ class MainWindow : public QMainWindow {
   void chooseRace();
   void showRace();
   void closeModel();
-  /// Runs `then` with the model on screen: at once, or when it has been opened.
-  void withModel(ModelId model, std::function<void()> then);
+  /// Runs `then` with the model on screen, for the target if one is given: at once, or when it has been opened.
+  void withModel(ModelId model, const std::string& target, std::function<void()> then);
   /// Says how many rows of the workspace are damaged.
   void showDamage();
   /// Leaves what holds as long as the workspace is open: that it can only be read, or that rows are damaged.
@@ -303,7 +309,8 @@ class MainWindow : public QMainWindow {
   bool m_isStart = true;
   FrameFit m_fit;  ///< of the arrangement that is shown
   bool m_isBig = false;  ///< letters
-  std::pair<ModelId, std::function<void()>> m_whenOpen;
+  std::pair<ModelId, std::function<void()>> m_whenOpen;  ///< no id: whatever is opened
+  std::optional<Target> m_targetBefore;  ///< while a network is opened for another one
   bool m_closeWhenIdle = false, m_lookForInterrupted = false;
 };
 

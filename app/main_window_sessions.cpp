@@ -144,7 +144,8 @@ void MainWindow::resumeSession() {
   const db::SessionRow* session = resumable();
   if (!session) return;
   m_banner->hide();
-  withModel(session->model, [this, row = *session] {
+  // Its trials are for its target, whatever is on screen.
+  withModel(session->model, session->target, [this, row = *session] {
     m_hub.setSession(row.id);
     m_hub.setTrial(-1);
     m_tuning.resume(m_hub.model(), row);

@@ -479,11 +479,16 @@ void MainWindow::chooseTarget(const QString& text) {
   const auto target = parse_target(wanted.toStdString());
   if (!target) {
     if (!wanted.isEmpty()) showMessage(tr("The target cannot be used: %1").arg(QString::fromStdString(target.error().text())));
-    return m_runBar->showModel();  // the list shows the old one again
+    return showTarget();
   }
-  setTarget(*target);
+  const OpenModelPtr& model = m_hub.model();
+  if (!model) return setTarget(*target);
+  if (model->network.imported.nodes.empty()) {
+    showMessage(tr("These tasks are those of a log, for the targets that it says; for another one open a network."));
+    return showTarget();
+  }
   // Tasks are made for a target: the network is cut anew.
-  if (m_hub.model()) openFile(m_hub.model()->path);
+  openFor(*target, [this, path = model->path] { openFile(path); });
 }
 
 void MainWindow::setTarget(const Target& target) {
@@ -528,7 +533,7 @@ void MainWindow::startLesson(const QString& name, const QString& step) {
 }
 
 void MainWindow::showDevice() {
-  const Target target = m_services.engine.target();
+  const Target target = m_hub.model() ? m_hub.model()->target : m_services.engine.target();
   m_device->setVisible(target.gpu.has_value());
   if (!target.gpu) return;
   const std::string device = measure::device_for(target);

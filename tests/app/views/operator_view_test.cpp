@@ -123,6 +123,23 @@ class OperatorViewTest : public QObject {
     QVERIFY(file.open(QIODevice::ReadOnly));
     QCOMPARE(QString::fromUtf8(file.readAll()), w->findChild<OperatorView*>()->editor()->text());
   }
+
+  /// Whose opening is stopped is not tuned when it is opened later.
+  void aStoppedOpeningStartsNothing() {
+    FakeEngine engine;
+    const auto w = open(engine, m_dir.filePath(QStringLiteral("stopped.twdb")));
+    QTRY_VERIFY(named<QToolButton>(*w, "button.operator.tune")->isEnabled());
+    engine.holdTasks = true;
+    QVERIFY(click(*w, "button.operator.tune"));
+    QTRY_VERIFY(w->hub().model());
+    const QString path = w->hub().model()->path;
+    w->models().cancel();
+    engine.holdTasks = false;
+    w->openFile(path);
+    QTRY_VERIFY(w->hub().model() && w->hub().model()->isWhole);
+    QTest::qWait(20);
+    QVERIFY(!w->tuning().isActive());
+  }
 };
 
 QTEST_MAIN(OperatorViewTest)
