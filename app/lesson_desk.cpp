@@ -246,8 +246,13 @@ Expected<bool> LessonDesk::perform(const lesson::Line& action, const lesson::Les
     return true;
   }
   if (verb == "edit text") {
+    if (!isNew) return false;  // the question below is open
+    auto* view = m_window.findChild<OperatorView*>();
+    const QString text = QString::fromStdString(of.texts.at(a[0])), name = QString::fromStdString(a[0]);
     m_services.actions.get(QStringLiteral("file.operator"))->trigger();
-    m_window.findChild<OperatorView*>()->setText(QString::fromStdString(of.texts.at(a[0])), QString::fromStdString(a[0]), {});
+    // What was changed in a lesson's own text was an exercise.
+    if (view->name() != m_ownText && !view->mayReplace()) return refused(tr("The text that you are editing stays"));
+    view->setText(text, m_ownText = name, {});
     return true;
   }
   if (verb == "perspective") {

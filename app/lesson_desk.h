@@ -55,6 +55,7 @@ class LessonDesk : public QObject, public LessonStage {
   double m_since_s = 0;  ///< what is counted is no older, Unix time
   std::optional<Target> m_targetBefore;
   QString m_failure;         ///< of what is being opened
+  QString m_ownText;         ///< name of the text that it put into the editor last
   ModelId m_wanted;          ///< of the workspace, that is opened as soon as it is listed
   bool m_isEntering = false;
   LatestJob m_job;

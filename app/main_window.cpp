@@ -26,11 +26,13 @@
 #include "app/shortcuts_sheet.h"
 #include "app/view_export.h"
 #include "app/views/graph_page.h"
+#include "app/views/operator_view.h"
 #include "app/views/start_page.h"
 #include "app/views/tune_view.h"
 #include "widgets/common/banner.h"
 #include "widgets/common/focus_ring.h"
 #include "widgets/common/menu_guard.h"
+#include "widgets/ir/code_editor.h"
 
 namespace tw::app {
 namespace {
@@ -103,8 +105,13 @@ MainWindow::MainWindow(Engine& engine, QWidget* parent)
   // An arrangement that is restored while a view still glides to its place crashes Qt.
   setAnimated(false);
   askQuit = [this] {
+    const QString text = tr("The text of your own operator has changes that are not saved.");
+    if (!m_tuning.isActive())
+      return QMessageBox::question(this, tr("Quit"), text + QLatin1Char(' ') + tr("Quit without them?")) == QMessageBox::Yes ? QuitChoice::stop
+                                                                                                                        : QuitChoice::stay;
     QMessageBox box(QMessageBox::NoIcon, tr("Tuning is running"), tr("A session is running. What becomes of it?"), QMessageBox::Cancel, this);
-    box.setInformativeText(tr("All trials measured so far are stored. In the background the session goes on without a window until it is done."));
+    const QString session = tr("All trials measured so far are stored. In the background the session goes on without a window until it is done.");
+    box.setInformativeText(hasUnsavedText() ? session + QLatin1Char(' ') + text : session);
     QPushButton* stop = box.addButton(tr("&Stop and quit"), QMessageBox::DestructiveRole);
     QPushButton* background = box.addButton(tr("Finish in the &background"), QMessageBox::AcceptRole);
     box.setDefaultButton(QMessageBox::Cancel);
@@ -145,20 +152,17 @@ void MainWindow::connectServices() {
   connect(m_start, &StartPage::zooChosen, this, &MainWindow::openZoo);
   connect(m_start, &StartPage::fileChosen, this, &MainWindow::openFile);
   connect(m_start, &StartPage::compareAsked, this, [this] {
-    connect(&m_models, &ModelService::opened, this, &MainWindow::chooseRace, static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
     openZoo(QStringLiteral("resnet18"), true);
+    m_whenOpen = {ModelId(), [this] { QMetaObject::invokeMethod(this, &MainWindow::chooseRace, Qt::QueuedConnection); }};
   });
+  connect(m_start, &StartPage::backAsked, this, [this] { showStart(false); });
   connect(m_start, &StartPage::campaignsAsked, this, &MainWindow::showCampaigns);
   connect(&m_models, &ModelService::graphRead, this, &MainWindow::showModel);
   connect(&m_models, &ModelService::opened, this, &MainWindow::showModel);
-  const auto dropBegun = [this] {
-    if (m_hub.model() && !m_hub.model()->isWhole) closeModel();
-  };
-  connect(&m_models, &ModelService::cancelled, this, dropBegun);
+  connect(&m_models, &ModelService::cancelled, this, &MainWindow::dropOpening);
   connect(&m_models, &ModelService::sizesWanted, this, &MainWindow::askForSizes);
-  connect(&m_models, &ModelService::failed, this, [this, dropBegun](const QString& message, const QString& details) {
-    m_whenOpen = {};
-    dropBegun();
+  connect(&m_models, &ModelService::failed, this, [this](const QString& message, const QString& details) {
+    dropOpening();
     m_banner->showMessage(Banner::Kind::error, message, details);
   });
   connect(&m_models, &ModelService::busyChanged, this, [this](const QString& what) {
@@ -212,11 +216,13 @@ void MainWindow::connectServices() {
   connect(&m_workspace, &Workspace::opened, this, [this] {
     if (m_hub.model() || !m_workspace.isBundle()) return;
     const auto openNewest = [this] {
-      if (m_hub.model() || m_workspace.sessions().empty()) return;
+      if (m_hub.model() || m_models.isBusy() || m_workspace.sessions().empty()) return;
       const db::SessionRow& newest = m_workspace.sessions().back();
       // Kernels of a GPU have no code on a processor, nor the other way round.
-      if (const auto target = parse_target(newest.target); target && target->gpu.has_value() != m_services.engine.target().gpu.has_value()) setTarget(*target);
-      m_models.openStored(newest.model);
+      if (const auto target = parse_target(newest.target); target && target->gpu.has_value() != m_services.engine.target().gpu.has_value())
+        openFor(*target, [this, model = newest.model] { m_models.openStored(model); });
+      else
+        m_models.openStored(newest.model);
     };
     connect(&m_workspace, &Workspace::sessionsChanged, this, openNewest, Qt::SingleShotConnection);
   });
@@ -256,6 +262,7 @@ void MainWindow::connectServices() {
     m_banner->showMessage(Banner::Kind::info,
                           tr("The race is over: %n session(s) stand side by side in Compare.", nullptr, static_cast<int>(m_race.sessions().size())));
   });
+  connect(&m_hub, &SelectionHub::modelChanged, this, &MainWindow::showDevice);
   connect(&m_hub, &SelectionHub::taskChanged, this, [this] {
     // The offer speaks of another task.
     if (!m_offer.isEmpty() && m_banner->text() == m_offer) m_banner->hide();
@@ -305,13 +312,40 @@ void MainWindow::openWorkspace(const QString& path) {
   m_workspace.open(path);
 }
 
-void MainWindow::withModel(ModelId model, std::function<void()> then) {
-  if (m_hub.model() && m_hub.model()->id == model) return then();
+void MainWindow::withModel(ModelId model, const std::string& target, std::function<void()> then) {
+  const auto wanted = parse_target(target);
+  if (!target.empty() && !wanted) return showMessage(QString::fromStdString(wanted.error().text()));
+  if (m_hub.model() && m_hub.model()->id == model && (target.empty() || m_hub.model()->target.str() == target)) {
+    showStart(false);
+    return then();
+  }
   m_whenOpen = {model, std::move(then)};
-  m_models.openStored(model);
+  if (target.empty()) return m_models.openStored(model);
+  openFor(*wanted, [this, model] { m_models.openStored(model); });
 }
 
-void MainWindow::openZoo(const QString& name, bool tiny) { m_models.openZoo(name, tiny); }
+void MainWindow::openZoo(const QString& name, bool tiny) {
+  m_whenOpen = {};
+  m_models.openZoo(name, tiny);
+}
+
+void MainWindow::openFor(const Target& target, const std::function<void()>& open) {
+  if (!m_targetBefore) m_targetBefore = m_services.engine.target();
+  setTarget(target);
+  open();
+}
+
+void MainWindow::dropOpening() {
+  m_whenOpen = {};
+  if (m_hub.model() && !m_hub.model()->isWhole) closeModel();
+  if (m_targetBefore) setTarget(*std::exchange(m_targetBefore, std::nullopt));
+  showTarget();
+}
+
+void MainWindow::showTarget() {
+  m_runBar->showModel();
+  m_tuneView->showThreads();
+}
 
 void MainWindow::showDamage() {
   const int rows = m_workspace.damagedRows();
@@ -338,11 +372,12 @@ void MainWindow::showModel(const OpenModelPtr& model) {
   }
   m_hub.setModel(model);
   if (!model->isWhole) return;
+  m_targetBefore.reset();
   addRecent(model->path);
   offerTuning();
   const auto [wanted, then] = std::exchange(m_whenOpen, {});
   if (!then) return;
-  if (wanted == model->id) return then();
+  if (!wanted || wanted == model->id) return then();
   m_banner->showMessage(widgets::Banner::Kind::warning, tr("The file %1 has changed: it is not the network that the session tuned.").arg(model->path));
 }
 
@@ -434,19 +469,21 @@ void MainWindow::save() {
   savePerspective();
 }
 
+bool MainWindow::hasUnsavedText() const { return findChild<OperatorView*>()->editor()->isModified(); }
+
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (m_tuning.isActive()) {
-    event->ignore();
-    if (m_closeWhenIdle) return;
+  if (m_tuning.isActive() && m_closeWhenIdle) return event->ignore();
+  if ((m_tuning.isActive() || hasUnsavedText()) && !m_closeWhenIdle) {
     const QuitChoice choice = askQuit();
-    if (choice == QuitChoice::stay) return;
-    m_closeWhenIdle = true;
-    m_race.stop();
-    if (choice == QuitChoice::background)
-      hide();
-    else
-      m_tuning.cancel();
-    return;
+    if (choice == QuitChoice::stay) return event->ignore();
+    if (m_tuning.isActive()) {
+      event->ignore();
+      m_closeWhenIdle = true;
+      m_race.stop();
+      if (choice == QuitChoice::stop) return m_tuning.cancel();
+      m_tuning.setPaused(false);  // nobody could go on with it
+      return hide();
+    }
   }
   save();
   event->accept();

@@ -112,8 +112,8 @@ class MainWindow : public QMainWindow {
   void exportComparison(const QString& path);
   /// The campaign that is shown.
   void exportCampaign(const QString& path);
-  /// Writes the selected sessions as a bundle.
-  void packSessions(const QString& path);
+  /// Writes the sessions as a bundle.
+  void packSessions(const std::vector<SessionId>& sessions, const QString& path);
   /// A second copy of the current view that keeps showing what is selected now.
   void pinCurrentView();
 
@@ -138,7 +138,8 @@ class MainWindow : public QMainWindow {
   CommandBox& commandBox() { return *m_commands; }
   MarkService& marks() { return m_marks; }
   enum class QuitChoice { stay, stop, background };
-  /// Answers the question on closing while tuning; tests and scripts replace it. `background` hides the window until the session is done.
+  /// Answers the question on closing while tuning or with a text that is not saved; tests and scripts replace it. `background` hides the window until the
+  /// session is done.
   std::function<QuitChoice()> askQuit;
 
  protected:
@@ -182,8 +183,14 @@ class MainWindow : public QMainWindow {
   void makeMenus();
   void makeRunBar();
   void makeLessons();
-  /// As parse_target() reads it; empty: asks.
+  /// As parse_target() reads it; empty: asks. The network on screen is opened anew for it.
   void chooseTarget(const QString& text);
+  /// Networks are opened for the target from now on, unless what `open` begins comes to nothing.
+  void openFor(const Target& target, const std::function<void()>& open);
+  /// That of the network on screen, where another one was chosen.
+  void showTarget();
+  /// What was being opened will not be: nothing waits for it, and what is on screen stays with its target.
+  void dropOpening();
   void showDevice();
   void pin(QDockWidget* dock);
   void makeStatusBar();
@@ -200,12 +207,12 @@ class MainWindow : public QMainWindow {
   void showOutcome(const QString& summary);
   /// After a session over all tasks that measured.
   void tryInNetwork();
-  void showFinals(const api::NetworkFinals& finals);
+  void showFinals(const OpenModelPtr& model, const api::NetworkFinals& finals);
   void chooseRace();
   void showRace();
   void closeModel();
-  /// Runs `then` with the model on screen: at once, or when it has been opened.
-  void withModel(ModelId model, std::function<void()> then);
+  /// Runs `then` with the model on screen, for the target if one is given: at once, or when it has been opened.
+  void withModel(ModelId model, const std::string& target, std::function<void()> then);
   /// Says how many rows of the workspace are damaged.
   void showDamage();
   /// Leaves what holds as long as the workspace is open: that it can only be read, or that rows are damaged.
@@ -247,6 +254,7 @@ class MainWindow : public QMainWindow {
   void showShortcuts();
   void showMessage(const QString& error);
   void addRecent(const QString& path);
+  bool hasUnsavedText() const;
   void restore();
   void save();
   void about();
@@ -301,7 +309,8 @@ class MainWindow : public QMainWindow {
   bool m_isStart = true;
   FrameFit m_fit;  ///< of the arrangement that is shown
   bool m_isBig = false;  ///< letters
-  std::pair<ModelId, std::function<void()>> m_whenOpen;
+  std::pair<ModelId, std::function<void()>> m_whenOpen;  ///< no id: whatever is opened
+  std::optional<Target> m_targetBefore;  ///< while a network is opened for another one
   bool m_closeWhenIdle = false, m_lookForInterrupted = false;
 };
 

@@ -34,6 +34,7 @@ constexpr int kRecentFiles = 8;
 }  // namespace
 
 void MainWindow::openFile(const QString& path) {
+  m_whenOpen = {};
   if (ImportService::isLog(path))
     importLog(path);
   else
@@ -44,7 +45,7 @@ void MainWindow::showPreferences() {
   PreferencesDialog dialog(m_actions, m_workspace, m_models.preparation(), this);
   connect(&dialog, &PreferencesDialog::preparationChosen, this, [this](const Json& choices) {
     m_models.prepare(choices);
-    if (m_hub.model()) openFile(m_hub.model()->path);  // its tasks are others now
+    if (m_hub.model() && !m_hub.model()->network.imported.nodes.empty()) openFile(m_hub.model()->path);  // its tasks are others now
   });
   dialog.exec();
 }
@@ -53,6 +54,7 @@ void MainWindow::askForSizes(const QString& path, const std::vector<frontends::O
   auto* dialog = new SizesDialog(QFileInfo(path).fileName(), sizes, known, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   connect(dialog, &QDialog::accepted, this, [this, dialog, path] { m_models.openSized(path, dialog->sizes()); });
+  connect(dialog, &QDialog::rejected, this, &MainWindow::dropOpening);
   dialog->open();
 }
 
@@ -81,7 +83,7 @@ void MainWindow::showImported(const logs::ImportedLog& log) {
                  widgets::countText(static_cast<qint64>(log.content.problems.size()))));
   };
   if (log.sessions.empty()) return say();
-  withModel(log.model, [this, log, say] {
+  withModel(log.model, {}, [this, log, say] {
     m_hub.setComparedSessions(log.sessions, SelectionHub::Way::followed);
     m_hub.setSession(log.sessions.front());
     // Sessions of several targets stand side by side; the curve of a single one is in Tune.
@@ -132,18 +134,13 @@ void MainWindow::showCampaigns() {
 void MainWindow::showCampaignTrial(const logs::TrialPlace& trial) {
   const auto& sessions = m_workspace.sessions();
   const auto row = std::find_if(sessions.begin(), sessions.end(), [&](const db::SessionRow& s) { return s.id == trial.session; });
-  const auto target = row == sessions.end() ? Expected<Target>(Error(ErrorCode::not_found, "The workspace has no such session")) : parse_target(row->target);
-  if (!target) return showMessage(QString::fromStdString(target.error().text()));
-  const auto select = [this, trial] {
+  if (row == sessions.end()) return showMessage(tr("The workspace has no such session."));
+  withModel(trial.model, row->target, [this, trial] {
     const auto& ids = m_hub.model()->taskIds;
     const auto at = std::find(ids.begin(), ids.end(), trial.task);
     if (at == ids.end()) return showMessage(tr("The model has no task of this trial any more."));
     m_hub.setTrial(TrialRef{trial.session, static_cast<int>(at - ids.begin()), trial.number});
-  };
-  if (m_hub.model() && m_hub.model()->id == trial.model && m_hub.model()->target.str() == row->target) return select();
-  setTarget(*target);
-  m_whenOpen = {trial.model, select};
-  m_models.openStored(trial.model);
+  });
 }
 
 void MainWindow::chooseCampaign() {
@@ -196,11 +193,12 @@ void MainWindow::exportCurrentView(const QString& path) {
 }
 
 void MainWindow::chooseExport() {
+  QString filter;
   const QString path = QFileDialog::getSaveFileName(this, tr("Export view"), QSettings().value(QStringLiteral("exports")).toString(),
-                                                    tr("Picture (*.png);;Vectors (*.svg);;Table (*.csv)"));
+                                                    tr("Picture (*.png);;Vectors (*.svg);;Table (*.csv)"), &filter);
   if (path.isEmpty()) return;
   QSettings().setValue(QStringLiteral("exports"), QFileInfo(path).absolutePath());
-  exportCurrentView(path);
+  exportCurrentView(withEnding(path, filter));
 }
 
 void MainWindow::writePage(const QString& path, std::function<Expected<std::string>(db::Database&, StopToken)> make) {
@@ -274,8 +272,8 @@ void MainWindow::chooseComparisonPage() {
   if (!path.isEmpty()) exportComparison(path);
 }
 
-void MainWindow::packSessions(const QString& path) {
-  const auto work = [workspace = m_workspace.path().toStdString(), sessions = m_sessionsView->selected(), to = path.toStdString()](StopToken) {
+void MainWindow::packSessions(const std::vector<SessionId>& sessions, const QString& path) {
+  const auto work = [workspace = m_workspace.path().toStdString(), sessions, to = path.toStdString()](StopToken) {
     return db::pack_bundle(workspace, sessions, to);
   };
   m_reportJob.replace(m_jobs.run<db::BundleReport>(Lane::database, this, work, [this, path](Expected<db::BundleReport> done) {
@@ -287,12 +285,13 @@ void MainWindow::packSessions(const QString& path) {
 }
 
 void MainWindow::chooseBundle() {
+  const std::vector<SessionId> sessions = m_sessionsView->selected();  // others may be when the file is chosen
   QString path = QFileDialog::getSaveFileName(this, tr("Share sessions"), QSettings().value(QStringLiteral("exports")).toString() + QStringLiteral("/sessions.twz"),
                                               tr("Bundles of sessions (*.twz)"));
   if (path.isEmpty()) return;
   if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".twz");
   QSettings().setValue(QStringLiteral("exports"), QFileInfo(path).absolutePath());
-  packSessions(path);
+  packSessions(sessions, path);
 }
 
 void MainWindow::copyCurrentView() {

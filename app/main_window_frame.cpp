@@ -90,6 +90,9 @@ void MainWindow::makeHeader() {
     const int tab = m_perspectiveTabs->addTab(plainText(def.title()));
     m_perspectiveTabs->setTabToolTip(tab, m_actions.get(QStringLiteral("view.perspective.") + QLatin1String(def.id))->toolTip());
   }
+  connect(m_perspectiveTabs, &QTabBar::tabBarClicked, this, [this](int i) {
+    if (i == m_perspectiveTabs->currentIndex()) setPerspective(m_perspective);  // from the start page
+  });
   connect(m_perspectiveTabs, &QTabBar::currentChanged, this, [this](int i) {
     if (i >= 0) setPerspective(QString::fromLatin1(perspectives()[static_cast<size_t>(i)].id));
   });
@@ -106,13 +109,14 @@ void MainWindow::makeHeader() {
 }
 
 void MainWindow::showStart(bool start) {
+  m_perspectiveTabs->setEnabled(!start || m_hub.model());
   if (start == m_isStart) return;
   if (start) savePerspective();
   m_isStart = start;
   centralWidget()->setVisible(start);
   m_runBar->setVisible(!start);
   m_playbackBar->setVisible(!start && m_hub.playback().isOpen());
-  m_perspectiveTabs->setEnabled(!start);
+  updateActions();
   if (!start) return loadPerspective(m_perspective);
   for (auto* dock : findChildren<QDockWidget*>(QString(), Qt::FindDirectChildrenOnly)) dock->hide();
   m_currentView = m_start;
@@ -203,14 +207,17 @@ FrameFit MainWindow::frameFit() const {
 }
 
 void MainWindow::setPerspective(const QString& id) {
-  if (id == m_perspective) return;
+  // On the start page it leads back to the model.
+  const bool wasStart = m_isStart;
+  if (id == m_perspective) return showStart(wasStart && !m_hub.model());
   savePerspective();
   m_perspective = QLatin1String(defOf(id).id);
   m_actions.get(QStringLiteral("view.perspective.") + m_perspective)->setChecked(true);
   const auto& all = perspectives();
   for (size_t i = 0; i < all.size(); ++i)
     if (m_perspective == QLatin1String(all[i].id)) m_perspectiveTabs->setCurrentIndex(static_cast<int>(i));
-  if (!m_isStart) loadPerspective(m_perspective);
+  if (!wasStart) return loadPerspective(m_perspective);
+  showStart(!m_hub.model());
 }
 
 void MainWindow::loadPerspective(const QString& id) {

@@ -78,7 +78,8 @@ void MainWindow::tryInNetwork() {
   m_finals.start(model, m_tuning.session(), m_tuning.farmDevice());
 }
 
-void MainWindow::showFinals(const api::NetworkFinals& f) {
+void MainWindow::showFinals(const OpenModelPtr& model, const api::NetworkFinals& f) {
+  if (model != m_hub.model()) return;  // the panel of jobs says that it is done
   const QString tuned = widgets::secondsText(f.tuned_s), before = widgets::secondsText(f.default_s);
   if (f.taken == 0)
     return m_banner->showMessage(widgets::Banner::Kind::info, tr("The network takes %1 with its default schedules, which stay: nothing is surely faster inside it.").arg(before));
@@ -143,7 +144,8 @@ void MainWindow::resumeSession() {
   const db::SessionRow* session = resumable();
   if (!session) return;
   m_banner->hide();
-  withModel(session->model, [this, row = *session] {
+  // Its trials are for its target, whatever is on screen.
+  withModel(session->model, session->target, [this, row = *session] {
     m_hub.setSession(row.id);
     m_hub.setTrial(-1);
     m_tuning.resume(m_hub.model(), row);

@@ -74,7 +74,7 @@ void MainWindow::makeFileActions() {
     setPerspective(QStringLiteral("code"));
     raiseView("operator");
   });
-  m_actions.add(id("file.start"), tr("Start &page"), tr("Show bundled networks and recent files"), QKeySequence(tr("Ctrl+Home")),
+  m_actions.add(id("file.start"), tr("Start &page"), tr("Show bundled networks and recent files"), QKeySequence(tr("Ctrl+Alt+Home")),
                 [this] { showStart(true); });
   m_actions.add(id("file.newWorkspace"), tr("&New workspace…"), tr("Create an empty file that keeps sessions"), QKeySequence::New, [this] { newWorkspace(); });
   m_actions.add(id("file.workspace"), tr("Open &workspace…"), tr("Open another file that keeps sessions, or create it"), QKeySequence(tr("Ctrl+Shift+O")),
@@ -262,10 +262,13 @@ void MainWindow::setConditions() {
   const auto when = [this](std::initializer_list<Name> names, const ActionRegistry::WhyNot& whyNot) {
     for (const Name name : names) m_actions.setCondition(QLatin1String(name), whyNot);
   };
-  const auto noModel = [this] { return m_hub.model() ? QString() : tr("open a model first"); };
-  const auto notWhole = [this] { return m_hub.model()->isWhole ? QString() : tr("its tasks are being made"); };
-  const auto cannotStart = [this, notWhole] {
+  const auto noFrame = [this] {
     if (!m_hub.model()) return tr("open a model first");
+    return m_isStart ? tr("go from the start page to the model first") : QString();
+  };
+  const auto notWhole = [this] { return m_hub.model()->isWhole ? QString() : tr("its tasks are being made"); };
+  const auto cannotStart = [this, noFrame, notWhole] {
+    if (const QString why = noFrame(); !why.isEmpty()) return why;
     if (!m_hub.model()->isWhole) return notWhole();
     if (m_tuning.isActive()) return tr("a session is running");
     const auto& tasks = m_hub.model()->tasks;
@@ -314,9 +317,11 @@ void MainWindow::setConditions() {
     if (!m_tuning.isActive()) return tr("no session is running");
     return m_tuning.state() == TuneService::State::stopping ? tr("it is stopping already") : QString();
   });
-  when({"trial.next", "trial.previous", "trial.best", "trial.why", "trial.code"}, [this] { return m_trials.store() ? QString() : tr("no trials are shown"); });
-  when({"graph.fit", "graph.zoomIn", "graph.zoomOut", "graph.search", "code.find", "code.findNext", "code.findPrevious", "file.close"}, noModel);
-  when({"pass.next", "pass.previous", "view.drawer", "view.options"}, noModel);
+  when({"trial.next", "trial.previous", "trial.best", "trial.why", "trial.code"},
+       [this, noFrame] { return m_trials.store() ? noFrame() : tr("no trials are shown"); });
+  when({"file.close", "view.options"}, [this] { return m_hub.model() ? QString() : tr("open a model first"); });
+  when({"graph.fit", "graph.zoomIn", "graph.zoomOut", "graph.search", "code.find", "code.findNext", "code.findPrevious"}, noFrame);
+  when({"pass.next", "pass.previous", "view.drawer"}, noFrame);
   when({"code.compareTray"}, [this] { return traysPair() ? QString() : tr("put two trials of one task side by side first"); });
   when({"code.keepBase"}, [this] { return m_hub.trial() >= 0 ? QString() : tr("select a trial first"); });
   when({"code.noBase", "code.nextChange", "code.previousChange"},
@@ -474,11 +479,16 @@ void MainWindow::chooseTarget(const QString& text) {
   const auto target = parse_target(wanted.toStdString());
   if (!target) {
     if (!wanted.isEmpty()) showMessage(tr("The target cannot be used: %1").arg(QString::fromStdString(target.error().text())));
-    return m_runBar->showModel();  // the list shows the old one again
+    return showTarget();
   }
-  setTarget(*target);
+  const OpenModelPtr& model = m_hub.model();
+  if (!model) return setTarget(*target);
+  if (model->network.imported.nodes.empty()) {
+    showMessage(tr("These tasks are those of a log, for the targets that it says; for another one open a network."));
+    return showTarget();
+  }
   // Tasks are made for a target: the network is cut anew.
-  if (m_hub.model()) openFile(m_hub.model()->path);
+  openFor(*target, [this, path = model->path] { openFile(path); });
 }
 
 void MainWindow::setTarget(const Target& target) {
@@ -523,7 +533,7 @@ void MainWindow::startLesson(const QString& name, const QString& step) {
 }
 
 void MainWindow::showDevice() {
-  const Target target = m_services.engine.target();
+  const Target target = m_hub.model() ? m_hub.model()->target : m_services.engine.target();
   m_device->setVisible(target.gpu.has_value());
   if (!target.gpu) return;
   const std::string device = measure::device_for(target);

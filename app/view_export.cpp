@@ -3,6 +3,7 @@
 
 #include <QAbstractTableModel>
 #include <QDialogButtonBox>
+#include <QFileInfo>
 #include <QHeaderView>
 #include <QPainter>
 #include <QSaveFile>
@@ -60,6 +61,10 @@ class TableModel : public QAbstractTableModel {
 };
 
 }  // namespace
+
+QString withEnding(const QString& path, const QString& filter) {
+  return QFileInfo(path).suffix().isEmpty() ? path + filter.section(QLatin1Char('*'), 1).section(QLatin1Char(')'), 0, 0) : path;
+}
 
 Expected<void> exportView(QWidget& view, const QString& path) {
   QSaveFile file(path);

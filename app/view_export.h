@@ -7,6 +7,9 @@
 
 namespace tw::app {
 
+/// The path with the ending of a filter such as `Table (*.csv)`, if it has none.
+QString withEnding(const QString& path, const QString& filter);
+
 /// Writes what a view shows, by the ending of `path`: `.png` at twice the screen's resolution, `.svg` as vectors where the view paints them, `.csv` its table.
 /// Errors: invalid_argument for another ending or a view without a table, io_error.
 Expected<void> exportView(QWidget& view, const QString& path);

@@ -88,7 +88,7 @@ class Engine {
   /// Builds the candidate and counts events of the processor in one call. Errors: unsupported for a target without counters; why it failed.
   virtual Expected<measure::CounterReading> count(const records::Task& task, const records::Candidate& candidate, StopToken stop) = 0;
   /// What the machine reaches, measured on all cores; takes about a second.
-  virtual Expected<measure::Roofline> roofline() = 0;
+  virtual Expected<measure::Roofline> roofline(const Target& target) = 0;
   virtual Expected<api::Insight> insight(const records::Task& task, const std::vector<schedule::Step>& steps) = 0;
   virtual Expected<api::WhyFaster> whyFaster(const records::Task& task, const records::Candidate& first, const records::Candidate& second,
                                              const api::TimeOfPoint& timeOf, const api::WhyOptions& options) = 0;
@@ -96,7 +96,7 @@ class Engine {
                                                StopToken stop) = 0;
   /// The text of a kernel after every pass, and of the network after every graph pass.
   virtual api::PassTrace passes(const records::Task& task, const std::vector<schedule::Step>& steps) = 0;
-  virtual api::PassTrace graphPasses(const api::Network& network) = 0;
+  virtual api::PassTrace graphPasses(const api::Network& network, const Target& target) = 0;
   virtual Expected<std::vector<api::PassCost>> passCosts(const api::PassCostRequest& request) = 0;
   virtual records::Candidate defaultCandidate(const records::Task& task) = 0;
   /// With `replay` nothing is measured: trials end as those did.
@@ -117,7 +117,7 @@ class Engine {
   /// Multiply-add rate of all cores of the target in FLOP/s: that of one core, measured, times their number.
   virtual Expected<double> peak(const Target& target) = 0;
   /// The machine, for the session's record.
-  virtual Json host() = 0;
+  virtual Json host(const Target& target) = 0;
   /// Farms that this machine keeps, whose devices may measure for sessions.
   virtual std::vector<farm::FarmFile> farms() = 0;
   /// How one of them is; waits for its devices. Errors: those of connecting.

@@ -30,14 +30,14 @@ void FinalsService::start(const OpenModelPtr& model, std::optional<SessionId> se
     if (finals.measured) TW_CHECK(logs::store_finals(model->id, model->target, session, finals, *database));
     return finals;
   };
-  m_job.replace(m_workspace.jobs().run<api::NetworkFinals>(Lane::network, this, work, [this](Expected<api::NetworkFinals> finals) {
+  m_job.replace(m_workspace.jobs().run<api::NetworkFinals>(Lane::network, this, work, [this, model](Expected<api::NetworkFinals> finals) {
     if (!finals) {
       const QString why = QString::fromStdString(finals.error().text());
       end(JobBoard::Outcome::failed, why);
       return Q_EMIT failed(finals.error().code == ErrorCode::not_applicable ? why : tr("The network cannot be run: %1").arg(why));
     }
     end(JobBoard::Outcome::done);
-    if (finals->measured) Q_EMIT finished(*finals);
+    if (finals->measured) Q_EMIT finished(model, *finals);
   }));
 }
 

@@ -22,7 +22,7 @@ class FinalsService : public QObject {
  Q_SIGNALS:
   void changed();
   /// Measured and stored.
-  void finished(const tw::api::NetworkFinals& finals);
+  void finished(const tw::app::OpenModelPtr& model, const tw::api::NetworkFinals& finals);
   void failed(const QString& message);
 
  private:

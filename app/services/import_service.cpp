@@ -11,7 +11,7 @@ namespace {
 /// Refers to `target`.
 logs::ImportOptions optionsOf(Engine& engine, const Target& target) {
   logs::ImportOptions options;
-  options.host = engine.host();
+  options.host = engine.host(target);
   options.target = &target;
   return options;
 }

@@ -18,12 +18,13 @@ LedgerService::LedgerService(Engine& engine, SelectionHub& hub, Workspace& works
     if (m_tuning.isActive()) stop();  // they would disturb each other
     Q_EMIT changed();
   });
-  connect(&workspace, &Workspace::opened, this, [this] {
+  connect(&workspace, &Workspace::opening, this, [this] {
     stop();
     m_rows.clear();
     m_about.clear();
     Q_EMIT changed();
   });
+  connect(&workspace, &Workspace::opened, this, &LedgerService::changed);
 }
 
 QString LedgerService::obstacle() const {

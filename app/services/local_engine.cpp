@@ -174,9 +174,9 @@ Expected<measure::CounterReading> LocalEngine::count(const records::Task& task, 
   return device.runner->count(task, built[0], stop);
 }
 
-Expected<measure::Roofline> LocalEngine::roofline() {
-  if (const auto gpu = target().gpu) return measure::gpu_roofline(*gpu);
-  const runtime::ThreadPool pool(runtime::ThreadPool::with_processors(target().cores));
+Expected<measure::Roofline> LocalEngine::roofline(const Target& target) {
+  if (target.gpu) return measure::gpu_roofline(*target.gpu);
+  const runtime::ThreadPool pool(runtime::ThreadPool::with_processors(target.cores));
   return measure::measure_roofline(pool, 1.0);
 }
 
@@ -196,7 +196,7 @@ api::PassTrace LocalEngine::passes(const records::Task& task, const std::vector<
 
 Expected<std::vector<api::PassCost>> LocalEngine::passCosts(const api::PassCostRequest& request) { return api::pass_costs(request); }
 
-api::PassTrace LocalEngine::graphPasses(const api::Network& network) { return api::trace_graph_passes(network, target()); }
+api::PassTrace LocalEngine::graphPasses(const api::Network& network, const Target& target) { return api::trace_graph_passes(network, target); }
 
 records::Candidate LocalEngine::defaultCandidate(const records::Task& task) { return tune::default_candidate(task); }
 
@@ -242,16 +242,16 @@ Expected<double> LocalEngine::peak(const Target& target) {
 Expected<bool> LocalEngine::runCampaign(const logs::CampaignPlan& plan, const std::shared_ptr<db::Database>& database, const logs::CampaignHooks& hooks) {
   logs::CampaignHooks all = hooks;
   all.host = [this](const Target& target) {
-    Json host = this->host();
+    Json host = this->host(target);
     if (const auto rate = peak(target)) host[measure::kPeakOfHost] = *rate;
     return host;
   };
   return logs::run_campaign(plan, database, all);
 }
 
-Json LocalEngine::host() {
+Json LocalEngine::host(const Target& target) {
   Json host = to_json(host_target());
-  host["device"] = measure::device_for(target());
+  host["device"] = measure::device_for(target);
   host["codegen"] = codegen::codegen_version();
   return host;
 }

@@ -31,14 +31,14 @@ class LocalEngine : public Engine {
   int64_t pointByRule(const records::Task& task, const std::string& space) override;
   Expected<records::MeasureResult> measure(const records::Task& task, const records::Candidate& candidate, StopToken stop) override;
   Expected<measure::CounterReading> count(const records::Task& task, const records::Candidate& candidate, StopToken stop) override;
-  Expected<measure::Roofline> roofline() override;
+  Expected<measure::Roofline> roofline(const Target& target) override;
   Expected<api::WhyFaster> whyFaster(const records::Task& task, const records::Candidate& first, const records::Candidate& second,
                                      const api::TimeOfPoint& timeOf, const api::WhyOptions& options) override;
   Expected<api::PlayedLoops> playLoops(const records::Task& task, const std::vector<schedule::Step>& steps, const api::LoopPlayOptions& options,
                                        StopToken stop) override;
   Expected<api::Insight> insight(const records::Task& task, const std::vector<schedule::Step>& steps) override;
   api::PassTrace passes(const records::Task& task, const std::vector<schedule::Step>& steps) override;
-  api::PassTrace graphPasses(const api::Network& network) override;
+  api::PassTrace graphPasses(const api::Network& network, const Target& target) override;
   Expected<std::vector<api::PassCost>> passCosts(const api::PassCostRequest& request) override;
   records::Candidate defaultCandidate(const records::Task& task) override;
   Expected<tune::SessionReport> tune(const std::vector<tune::SessionTask>& tasks, const tune::SessionOptions& options, records::RecordSink& sink,
@@ -52,7 +52,7 @@ class LocalEngine : public Engine {
   std::vector<frontends::ZooModel> zoo() override;
   Expected<void> writeZooModel(const std::string& name, const frontends::ZooOptions& options, const std::string& path) override;
   Expected<double> peak(const Target& target) override;
-  Json host() override;
+  Json host(const Target& target) override;
   std::vector<farm::FarmFile> farms() override;
   Expected<farm::Survey> survey(const farm::FarmFile& farm) override;
   Expected<farm::Presence> commandDevice(const farm::FarmFile& farm, const std::string& device, const std::string& command, const std::string& reason) override;

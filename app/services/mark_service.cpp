@@ -79,12 +79,16 @@ void MarkService::load() {
   }));
 }
 
-void MarkService::setMark(const QString& noun, const Mark& mark) {
+MarkService::Mark MarkService::clean(const Mark& mark) {
   Mark clean{mark.note.trimmed(), {}};
   for (const QString& tag : mark.tags) {
     if (!tag.trimmed().isEmpty() && !clean.tags.contains(tag.trimmed())) clean.tags << tag.trimmed();
   }
-  if (clean != m_marks.value(noun)) m_hub.undoStack().push(new Command(*this, noun, clean));
+  return clean;
+}
+
+void MarkService::setMark(const QString& noun, const Mark& mark) {
+  if (Mark kept = clean(mark); kept != m_marks.value(noun)) m_hub.undoStack().push(new Command(*this, noun, std::move(kept)));
 }
 
 void MarkService::store(const QString& noun, const Mark& mark) {

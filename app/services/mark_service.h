@@ -33,7 +33,8 @@ class MarkService : public QObject {
   MarkService(SelectionHub& hub, JobRunner& jobs, Workspace& workspace, QObject* parent = nullptr);
   Mark mark(const QString& noun) const { return m_marks.value(noun); }
   const QMap<QString, Mark>& marks() const { return m_marks; }
-  /// Tags are trimmed; empty and repeated ones are dropped.
+  /// As it is kept: trimmed, without tags that are empty or repeated.
+  static Mark clean(const Mark& mark);
   void setMark(const QString& noun, const Mark& mark);
   /// All tags in use, sorted.
   QStringList tags() const;

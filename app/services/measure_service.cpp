@@ -36,7 +36,7 @@ Expected<StoredTrial> measureAndStore(Engine& engine, db::Database& database, co
   StoredTrial stored{{session, task, -1}, record.result.status, QString::fromStdString(record.result.message), record.result.seconds()};
   const auto put = [&](SessionId into) { return database.put_trials(into, id, {record}); };
   if (!session || !put(session)) {
-    TW_TRY(stored.trial.session, database.begin_session(model.id, tuner, model.target.str(), Json::object(), engine.host()));
+    TW_TRY(stored.trial.session, database.begin_session(model.id, tuner, model.target.str(), Json::object(), engine.host(model.target)));
     TW_CHECK(put(stored.trial.session));
   }
   TW_CHECK(database.end_session(stored.trial.session, "done"));
@@ -51,6 +51,7 @@ MeasureService::MeasureService(Engine& engine, SelectionHub& hub, Workspace& wor
   connect(&explain, &ExplainService::explained, this, &MeasureService::changed);
   connect(&explain, &ExplainService::busy, this, &MeasureService::changed);
   connect(&tuning, &TuneService::stateChanged, this, &MeasureService::changed);
+  connect(&workspace, &Workspace::opening, this, [this] { m_sessionOf = {}; });  // other workspaces number their sessions by themselves
   connect(&workspace, &Workspace::opened, this, &MeasureService::changed);
 }
 
@@ -59,8 +60,7 @@ QString MeasureService::obstacle() const { return m_busy ? tr("a point is being 
 void MeasureService::measure() {
   if (!obstacle().isEmpty()) return;
   const OpenModelPtr model = m_hub.model();
-  if (m_model != model->id) m_session = {};
-  m_model = model->id;
+  if (const auto of = std::pair(model->id, model->target.str()); std::exchange(m_sessionOf, of) != of) m_session = {};
   const int task = m_hub.task();
   const int job = m_board.begin(tr("Measuring a point of T%1").arg(task + 1), [this] { m_job.stop(); });
   const auto work = [&engine = m_engine, model, task, candidate = m_explain.candidate(), session = m_session, database = m_workspace.database()](

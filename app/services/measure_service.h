@@ -47,8 +47,8 @@ class MeasureService : public QObject {
   ExplainService& m_explain;
   JobBoard& m_board;
   LatestJob m_job;
-  SessionId m_session;  ///< by hand, of the model below
-  ModelId m_model;
+  SessionId m_session;  ///< by hand, of the model and the target below
+  std::pair<ModelId, std::string> m_sessionOf;
   bool m_busy = false;
 };
 

@@ -89,6 +89,7 @@ bool RoundSet::play(Entry& e) {
 }
 
 void RoundSet::addLive() {
+  if (m_tuning.model() != m_hub.model()) return;  // of another network or workspace, whose sessions may have the same numbers
   for (Entry& e : m_entries) {
     if (e.row.id != m_tuning.session()) continue;
     const auto& live = m_tuning.rounds();

@@ -115,7 +115,7 @@ void TaskBoard::measurePeak() {
 }
 
 void TaskBoard::readTotals() {
-  if (!m_workspace.reader() || !m_hub.model() || !m_hub.model()->id || m_tuning.isActive()) return;
+  if (!m_workspace.reader() || !m_hub.model() || !m_hub.model()->id || (m_tuning.isActive() && m_tuning.model() == m_hub.model())) return;
   using Rows = std::vector<db::ModelTaskRow>;
   const auto work = [database = m_workspace.reader(), id = m_hub.model()->id](StopToken) -> Expected<Rows> { return database->tasks_of(id); };
   m_job.replace(m_jobs.run<Rows>(Lane::database, this, work, [this](Expected<Rows> rows) {

@@ -162,7 +162,7 @@ Expected<tune::SessionReport> TuneService::tuneAll(const Request& request, const
   if (request.device.empty()) hooks.loop = [this](const auto& tasks, const auto& options, auto& sink, const auto& events, const auto& control, const auto& replay) {
     return m_engine.tune(tasks, options, sink, events, control, replay);
   };
-  Json host = m_engine.host();
+  Json host = m_engine.host(target);
   if (const auto peak = m_engine.peak(target)) host[measure::kPeakOfHost] = *peak;
   if (request.model->extractSeconds > 0) host[records::kExtractTime] = request.model->extractSeconds;
   const auto store = db::session_store(database, request.model->id, host);

@@ -193,7 +193,8 @@ void BuildView::show() {
   showSelection();
 }
 
-void BuildView::showRun(const api::NetworkFinals& finals) {
+void BuildView::showRun(const OpenModelPtr& model, const api::NetworkFinals& finals) {
+  if (model != m_services.hub.model()) return;
   m_finals = finals;
   show();
 }

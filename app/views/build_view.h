@@ -31,7 +31,7 @@ class BuildView : public QWidget {
   void show();
   void showKernels();
   void showMemory();
-  void showRun(const api::NetworkFinals& finals);
+  void showRun(const OpenModelPtr& model, const api::NetworkFinals& finals);
   /// What the selected node's call makes, and the selected task's row.
   void showSelection();
   QString runText() const;

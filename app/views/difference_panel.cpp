@@ -140,8 +140,10 @@ void DifferencePanel::compute(bool measure) {
     return walk(true, std::make_shared<const Outcomes>());
   }
   say(tr("Asking the stored trials…"));
-  if (!m_services.workspace.reader()) return walk(false, std::make_shared<const Outcomes>());
-  const auto work = [reader = m_services.workspace.reader(), id = m_services.hub.model()->taskIds.at(static_cast<size_t>(m_services.hub.task())),
+  const auto& ids = m_services.hub.model()->taskIds;  // none of a network that a workspace for reading does not know
+  const auto at = static_cast<size_t>(m_services.hub.task());
+  if (!m_services.workspace.reader() || at >= ids.size()) return walk(false, std::make_shared<const Outcomes>());
+  const auto work = [reader = m_services.workspace.reader(), id = ids[at],
                      kind = m_services.trials.kind()](StopToken) -> Expected<std::shared_ptr<const Outcomes>> {
     TW_TRY(const auto rows, reader->outcomes(id, kind, {}, std::numeric_limits<int64_t>::max()));
     auto known = std::make_shared<Outcomes>();

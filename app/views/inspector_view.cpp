@@ -151,9 +151,10 @@ void InspectorView::showMark() {
   m_store.stop();
   m_edited = false;
   m_quiet = true;
-  const MarkService::Mark mark = m_services.marks.mark(noun());
-  if (m_note->toPlainText() != mark.note) m_note->setPlainText(mark.note);
-  m_tags->setText(mark.tags.join(QStringLiteral(", ")));
+  const MarkService::Mark mark = m_services.marks.mark(noun()), there = MarkService::clean(written());
+  // What is being typed may end with a space or a comma, which no mark keeps.
+  if (there.note != mark.note) m_note->setPlainText(mark.note);
+  if (there.tags != mark.tags) m_tags->setText(mark.tags.join(QStringLiteral(", ")));
   auto* completer = new QCompleter(m_services.marks.tags(), m_tags);
   completer->setCaseSensitivity(Qt::CaseInsensitive);
   delete m_tags->completer();
@@ -164,8 +165,10 @@ void InspectorView::showMark() {
 void InspectorView::storeMark() {
   m_store.stop();
   if (!std::exchange(m_edited, false) || noun().isEmpty()) return;
-  m_services.marks.setMark(noun(), {m_note->toPlainText(), m_tags->text().split(QLatin1Char(','))});
+  m_services.marks.setMark(noun(), written());
 }
+
+MarkService::Mark InspectorView::written() const { return {m_note->toPlainText(), m_tags->text().split(QLatin1Char(','))}; }
 
 void InspectorView::addModel() {
   const OpenModel& m = *m_services.hub.model();

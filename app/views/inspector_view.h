@@ -30,6 +30,7 @@ class InspectorView : public QWidget {
   void showProperties();
   void showMark();
   void storeMark();
+  MarkService::Mark written() const;
   QString noun() const;
   void addModel();
   void addNode();

@@ -62,7 +62,10 @@ LandscapeView::LandscapeView(Services& services, QWidget* parent)
   box->addWidget(m_state);
   m_timer.setSingleShot(true);
   connect(&m_timer, &QTimer::timeout, this, &LandscapeView::compute);
-  connect(m_tabs, &QTabWidget::currentChanged, this, [this](int tab) { m_axes->setVisible(tab == 0); });
+  connect(m_tabs, &QTabWidget::currentChanged, this, [this](int tab) {
+    m_axes->setVisible(tab == 0);
+    showSummary();
+  });
   connect(&services.trials, &TrialService::storeChanged, this, [this] {
     m_timer.stop();
     later();
@@ -213,9 +216,13 @@ void LandscapeView::show(const Computed& c) {
     if (c.points->axes[k].candidates.size() > 1) shares.emplace_back(QString::fromStdString(c.points->axes[k].name), c.importance[k]);
   }
   m_importance->setShares(std::move(shares));
-  m_summary->setText(
-      tr("%1: %2").arg(QString::fromStdString(c.points->name), m_tabs->currentIndex() == 1 ? m_parallel->summary() : m_map->summary()));
+  m_spaceName = QString::fromStdString(c.points->name);
+  showSummary();
   showState(c.points->size());
+}
+
+void LandscapeView::showSummary() {
+  if (!m_spaceName.isEmpty()) m_summary->setText(tr("%1: %2").arg(m_spaceName, m_tabs->currentIndex() == 1 ? m_parallel->summary() : m_map->summary()));
 }
 
 void LandscapeView::showState(size_t points) {

@@ -47,6 +47,7 @@ class LandscapeView : public QWidget {
   void later();
   void compute();
   void show(const Computed& computed);
+  void showSummary();
   void showState(size_t points);
   Services& m_services;
   widgets::HeatMapView* m_map;
@@ -61,6 +62,7 @@ class LandscapeView : public QWidget {
   QTimer m_timer;
   LatestJob m_job;
   const space::ConfigSpace* m_shownSpace = nullptr;
+  QString m_spaceName;  ///< of the pictures
   QString m_ownFilter;  ///< the one that the brushes made
   bool m_stale = true, m_quiet = false;
 };

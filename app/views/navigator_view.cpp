@@ -63,8 +63,11 @@ NavigatorView::NavigatorView(Services& services, QWidget* parent)
   box->addLayout(top);
   box->addWidget(m_state, 1);
   connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& text) {
+    m_quiet = true;  // whose row goes is not followed by a choice of the next one
     m_filtered->setFilterFixedString(text);
+    m_quiet = false;
     if (!text.isEmpty()) m_tree->expandAll();
+    showSelection();
   });
   connect(&services.workspace, &Workspace::sessionsChanged, this, &NavigatorView::load);
   connect(&services.hub, &SelectionHub::modelChanged, this, [this] {

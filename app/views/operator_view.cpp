@@ -119,8 +119,7 @@ OperatorView::OperatorView(Services& services, QWidget* parent) : QWidget(parent
   connect(m_save, &QToolButton::clicked, this, &OperatorView::chooseSave);
   connect(m_tune, &QToolButton::clicked, this, &OperatorView::tune);
   connect(&services.models, &ModelService::opened, this, [this](const OpenModelPtr& model) {
-    if (m_waiting.isEmpty() || model->path != m_waiting) return;
-    m_waiting.clear();
+    if (const QString waited = std::exchange(m_waiting, {}); waited.isEmpty() || model->path != waited) return;  // or another one was opened meanwhile
     // When everything else knows of the network.
     QTimer::singleShot(0, this, [this] {
       m_services.actions.refresh();
@@ -134,6 +133,7 @@ OperatorView::OperatorView(Services& services, QWidget* parent) : QWidget(parent
     if (!m_waiting.isEmpty()) m_problem->showProblem(message);
     m_waiting.clear();
   });
+  connect(&services.models, &ModelService::cancelled, this, [this] { m_waiting.clear(); });
   connect(&services.hub, &SelectionHub::modelChanged, this, &OperatorView::showModel);
 }
 

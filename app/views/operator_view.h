@@ -32,6 +32,10 @@ class OperatorView : public QWidget {
   /// The text of a bundled operator, by its name.
   void startFrom(const QString& name);
   void setText(const QString& text, const QString& name, const QString& path);
+  /// Of the text, as a file would have it.
+  const QString& name() const { return m_name; }
+  /// Asks, if there are changes that are not saved.
+  bool mayReplace();
   /// Whether what stands in the editor was looked through and can be tuned, and its loop nest.
   bool isRight() const { return m_isRight; }
   QString loops() const;
@@ -54,7 +58,6 @@ class OperatorView : public QWidget {
   void showTitle();
   void chooseOpen();
   void chooseSave();
-  bool mayReplace();
   /// Where a text without a file goes.
   QString ownPath() const;
 

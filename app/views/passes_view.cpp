@@ -257,7 +257,7 @@ void PassesView::compute() {
   if (!m_traced) m_state->showEmpty(tr("Running the passes…"), {});
   std::function<Expected<Traced>(StopToken)> work;
   if (network) {
-    work = [&engine = m_services.engine, model](StopToken) -> Expected<Traced> { return traced(engine.graphPasses(model->network), {}); };
+    work = [&engine = m_services.engine, model](StopToken) -> Expected<Traced> { return traced(engine.graphPasses(model->network, model->target), {}); };
   } else {
     std::optional<std::vector<schedule::Step>> base;
     if (m_services.explain.base()) base = m_services.explain.baseCandidate().steps;

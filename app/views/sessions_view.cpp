@@ -91,7 +91,12 @@ SessionsView::SessionsView(Services& services, QWidget* parent)
       mark.note = rest.isEmpty() ? name : name + QLatin1Char('\n') + rest;
     });
   });
-  connect(m_model, &QAbstractItemModel::modelReset, this, [this] { open({}); });
+  connect(m_model, &QAbstractItemModel::modelAboutToBeReset, this, [this] { m_kept = selected(); });
+  connect(m_model, &QAbstractItemModel::modelReset, this, [this] {
+    open({});
+    for (const SessionId id : m_kept)
+      m_table->selectionModel()->select(m_model->indexOf(id), QItemSelectionModel::Select | QItemSelectionModel::Rows);
+  });
   connect(m_table, &QTreeView::collapsed, this, [this](const QModelIndex& index) { m_closed.insert(m_model->groupPath(index)); });
   connect(m_table, &QTreeView::expanded, this, [this](const QModelIndex& index) { m_closed.remove(m_model->groupPath(index)); });
   connect(&services.workspace, &Workspace::sessionsChanged, this, &SessionsView::showSessions);
@@ -224,7 +229,11 @@ void SessionsView::showSelection() {
   if (!index.isValid() && !m_model->session(m_table->currentIndex()) && m_table->currentIndex().isValid()) return;  // a group stays selected
   if (index == m_table->currentIndex().siblingAtColumn(0)) return;
   m_quiet = true;
-  m_table->setCurrentIndex(index);
+  // Several that are selected stay so, whichever of them or of the others is shown.
+  if (selected().size() > 1)
+    m_table->selectionModel()->setCurrentIndex(index, QItemSelectionModel::NoUpdate);
+  else
+    m_table->setCurrentIndex(index);
   m_quiet = false;
 }
 

@@ -54,6 +54,7 @@ class SessionsView : public QWidget {
   QSet<QString> m_closed;  ///< groups that were closed by hand
   LatestJob m_facts;
   QTimer m_live;
+  std::vector<SessionId> m_kept;  ///< selected, while the rows are made anew
   qint64 m_wanted = 0;  ///< session to select once its model is open
   bool m_quiet = false;
 };

@@ -12,6 +12,7 @@
 #include <QVBoxLayout>
 
 #include "app/action_registry.h"
+#include "app/selection_hub.h"
 #include "app/services/engine.h"
 #include "app/services/model_service.h"
 #include "widgets/common/format.h"
@@ -108,6 +109,15 @@ StartPage::StartPage(Services& services, QWidget* parent) : QWidget(parent) {
   intro->setWordWrap(true);
   box->addWidget(intro);
   // What was begun comes first.
+  m_back = card(QStringLiteral("back"), tr("Back"), tr("To the model that is open."));
+  box->addWidget(m_back);
+  connect(m_back, &QPushButton::clicked, this, &StartPage::backAsked);
+  const auto showBack = [this, &hub = services.hub] {
+    static_cast<Card*>(m_back)->setNote(hub.model() ? hub.model()->name : QString());
+    m_back->setVisible(hub.model() != nullptr);
+  };
+  connect(&services.hub, &SelectionHub::modelChanged, this, showBack);
+  showBack();
   m_resume = card(QStringLiteral("resume"), tr("Resume"), tr("A session was interrupted; all of its trials are stored. Go on with it."));
   box->addWidget(m_resume);
   QAction* resume = services.actions.get(QStringLiteral("tune.resume"));

@@ -21,6 +21,8 @@ class StartPage : public QWidget {
  Q_SIGNALS:
   void zooChosen(const QString& name, bool tiny);
   void fileChosen(const QString& path);
+  /// To the model that is open.
+  void backAsked();
   /// A race of tuners on a small bundled network.
   void compareAsked();
   /// The view Campaign, from which those that come along are opened.
@@ -34,7 +36,7 @@ class StartPage : public QWidget {
   void showNotes();
   /// Named `card.<id>`.
   QPushButton* card(const QString& id, const QString& title, const QString& summary);
-  QPushButton* m_resume;
+  QPushButton *m_back, *m_resume;
   QCheckBox* m_tiny;
   QWidget* m_recentHost;
   QVBoxLayout* m_recent;

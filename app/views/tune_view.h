@@ -26,6 +26,8 @@ class TuneView : public QWidget {
   std::vector<QWidget*> barInputs();
   bool onlySelectedTask() const;
   void setOnlySelectedTask(bool only);
+  /// Those of the target of the network on screen.
+  void showThreads();
 
  Q_SIGNALS:
   /// Following ended because another task was clicked: what to say of it.
@@ -36,7 +38,6 @@ class TuneView : public QWidget {
  private:
   void buildForm();
   void enableInputs(bool on);
-  void showThreads();
   void follow();
   Services& m_services;
   SessionForm* m_options;

@@ -95,8 +95,10 @@ void WhyView::changeEvent(QEvent* event) {
 }
 
 void WhyView::measureMachine() {
+  const records::Task* task = m_services.hub.taskValue();
+  if (!task) return;
   // Another target has other roofs.
-  if (const std::string target = m_services.engine.target().str(); target != m_machineTarget) {
+  if (const std::string target = task->target.str(); target != m_machineTarget) {
     m_machineTarget = target;
     m_machineJob.stop();
     m_measured.reset();
@@ -104,10 +106,10 @@ void WhyView::measureMachine() {
     m_measuring = false;
   }
   // It would disturb a session, and be disturbed by it.
-  if (m_measured || m_measuring || !m_machineProblem.isEmpty() || m_services.tuning.isActive() || !m_services.hub.model()) return;
+  if (m_measured || m_measuring || !m_machineProblem.isEmpty() || m_services.tuning.isActive()) return;
   m_measuring = true;
   m_machineJob.replace(m_services.jobs.run<measure::Roofline>(
-      Lane::work, this, [&engine = m_services.engine](StopToken) { return engine.roofline(); },
+      Lane::work, this, [&engine = m_services.engine, target = task->target](StopToken) { return engine.roofline(target); },
       [this](Expected<measure::Roofline> roofline) {
         m_measuring = false;
         if (roofline)

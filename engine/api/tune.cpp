@@ -89,7 +89,11 @@ Expected<SessionId> session_to_resume(const TuneRequest& r, records::SessionStor
   TW_TRY(const auto sessions, store.sessions());
   SessionId found;
   for (const records::StoredSession& s : sessions) {
-    if (r.session ? s.id == r.session : is_same_search(s, r)) found = s.id;
+    if (!(r.session ? s.id == r.session : is_same_search(s, r))) continue;
+    found = s.id;
+    if (s.target != r.target.str())  // named: its times and those of the request would be taken for one machine's
+      return Error(ErrorCode::invalid_argument,
+                   fmt::format("Session {} is for the target '{}' and cannot go on for '{}'", s.id.value, s.target, r.target.str()));
   }
   if (r.session && !found) return Error(ErrorCode::not_found, fmt::format("Expected session {} of the network, found none", r.session.value));
   return found;

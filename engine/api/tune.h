@@ -29,7 +29,8 @@ struct TuneRequest {
 Json session_identity(const TuneRequest& request);
 bool is_same_search(const records::StoredSession& stored, const TuneRequest& request);
 
-/// The session that a request goes on with; none if it begins one. Errors: not_found for a session that it names; those of the store.
+/// The session that a request goes on with; none if it begins one. Errors: not_found for a session that it names; invalid_argument if that one is for
+/// another target; those of the store.
 Expected<SessionId> session_to_resume(const TuneRequest& request, records::SessionStore& store);
 
 struct TuneHooks {
@@ -53,7 +54,7 @@ struct TuneOutcome {
 };
 
 /// Begins a session or goes on with one, runs it to its end and stores how it ended. Everything that was told of is stored, also when it is cancelled.
-/// Errors: not_found for a session to go on with that is not there, or a workspace to be replayed that has none of the tasks; what the store, the device and
+/// Errors: those of session_to_resume; not_found for a workspace to be replayed that has none of the tasks; what the store, the device and
 /// run_session say.
 Expected<TuneOutcome> tune(TuneRequest request, records::SessionStore& store, const TuneHooks& hooks);
 

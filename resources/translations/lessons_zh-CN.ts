@@ -28,6 +28,10 @@
         <translation>没有打开可写的工作区</translation>
     </message>
     <message>
+        <source>The text that you are editing stays</source>
+        <translation>正在编辑的文本保持不变</translation>
+    </message>
+    <message>
         <source>The graph has no node %1</source>
         <translation>图中没有节点 %1</translation>
     </message>

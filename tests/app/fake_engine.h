@@ -4,6 +4,7 @@
 #include <QFile>
 #include <chrono>
 #include <limits>
+#include <mutex>
 #include <thread>
 
 #include "app/services/engine.h"
@@ -52,7 +53,10 @@ class FakeEngine : public Engine {
     return Error(ErrorCode::not_found, "Expected a device, found none named '" + device + "' that answers");
   }
 
-  Target target() override { return *parse_target("llvm -mcpu=x86-64-v3 -num-cores=1"); }
+  Target target() override {
+    const std::scoped_lock lock(m_mutex);
+    return m_target;
+  }
 
   std::vector<frontends::OpenSize> sizes;      ///< what every file leaves open
   std::map<std::string, int64_t> givenSizes;  ///< of the last import
@@ -145,7 +149,9 @@ class FakeEngine : public Engine {
     return measure::CounterReading{{{measure::Event::cycles, 1e4}, {measure::Event::instructions, 2.5e4}}, "Not counted: llc_misses; this machine has none"};
   }
   bool failRoofline = false;
-  Expected<measure::Roofline> roofline() override {
+  std::atomic<int> gpuRoofs = 0;
+  Expected<measure::Roofline> roofline(const Target& target) override {
+    gpuRoofs += target.gpu ? 1 : 0;
     if (failRoofline) return Error(ErrorCode::unsupported, "This processor has no clock that can be read");
     return measure::Roofline{1e11, {{1 << 15, 1e11}, {1 << 28, 1e10}}};
   }
@@ -183,7 +189,7 @@ class FakeEngine : public Engine {
     }
     return trace;
   }
-  api::PassTrace graphPasses(const api::Network& network) override {
+  api::PassTrace graphPasses(const api::Network& network, const Target&) override {
     api::PassTrace trace;
     // Two operators become one kernel, one is removed and one made.
     graph::GraphBuilder b("fused");
@@ -339,8 +345,11 @@ class FakeEngine : public Engine {
     return {};
   }
   Expected<double> peak(const Target&) override { return 1e11; }
-  Json host() override { return {{"cpu", "fake"}}; }
-  void setTarget(const Target&) override {}
+  Json host(const Target& target) override { return {{"cpu", "fake"}, {"device", measure::device_for(target)}}; }
+  void setTarget(const Target& target) override {
+    const std::scoped_lock lock(m_mutex);
+    m_target = target;
+  }
   void setPreparation(const Json& choices) override { preparation = choices; }
   Expected<runtime::Executable> compile(const api::Network&, const Target&, records::RecordSource*, const api::CompileOptions&) override {
     return Error(ErrorCode::unsupported, "Nothing is built here");
@@ -348,6 +357,8 @@ class FakeEngine : public Engine {
   Expected<NetworkRun> runBuilt(const runtime::Executable&, int, StopToken) override { return Error(ErrorCode::unsupported, "Nothing is run here"); }
 
  private:
+  std::mutex m_mutex;
+  Target m_target = *parse_target("llvm -mcpu=x86-64-v3 -num-cores=1");
   static api::Explanation outlineOf(const std::vector<schedule::Step>& steps) {
     api::Explanation e;
     e.steps = steps.empty() ? "default" : "split", e.loops = "for i", e.tir = "def main():\n    pass\n";

@@ -89,6 +89,39 @@ class FindingTest : public QObject {
     QTRY_COMPARE(b->window->findChild<QPlainTextEdit*>(QStringLiteral("edit.inspector.note"))->toPlainText(), QStringLiteral("Why so slow?"));
   }
 
+  /// Whoever pauses while writing goes on where they were: what is stored meanwhile is trimmed, what is written is not.
+  void notesStayAsTheyAreTyped() {
+    auto b = openFake(database("typed.twdb"));
+    b->window->hub().setTask(1);
+    const QString noun = selectedNouns(b->window->hub()).back().id;
+    auto* note = named<QPlainTextEdit>(*b->window, "edit.inspector.note");
+    auto* tags = named<QLineEdit>(*b->window, "edit.inspector.tags");
+    const auto mark = [&] { return b->window->marks().mark(noun); };
+    QTest::keyClicks(note, QStringLiteral("hello "));
+    QTRY_COMPARE(mark().note, QStringLiteral("hello"));
+    QTest::keyClicks(note, QStringLiteral("world"));
+    QTest::keyClicks(tags, QStringLiteral("fast, "));
+    QTRY_COMPARE(mark().tags, QStringList{QStringLiteral("fast")});
+    QTest::keyClicks(tags, QStringLiteral("good"));
+    QTRY_COMPARE(mark().tags, (QStringList{QStringLiteral("fast"), QStringLiteral("good")}));
+    QCOMPARE(mark().note, QStringLiteral("hello world"));
+  }
+
+  /// Typing in the filter hides rows, and chooses none of those that are left.
+  void theNavigatorsFilterChoosesNothing() {
+    auto b = openFake(database("filter.twdb"));
+    auto* tree = named<QTreeView>(*b->window, "tree.navigator");
+    QTRY_COMPARE(tree->model()->rowCount(), 1);
+    b->window->hub().setTask(0);
+    auto* filter = named<QLineEdit>(*b->window, "edit.navigator.filter");
+    QTest::keyClicks(filter, QStringLiteral("T2"));
+    QCOMPARE(tree->model()->rowCount(tree->model()->index(0, 0)), 1);
+    QCOMPARE(b->window->hub().task(), 0);
+    filter->clear();
+    QCOMPARE(b->window->hub().task(), 0);
+    QVERIFY2(tree->currentIndex().data().toString().startsWith(QStringLiteral("T1")), qPrintable(tree->currentIndex().data().toString()));
+  }
+
   void navigatorShowsAndSelects() {
     auto b = openFake(database("navigator.twdb"));
     b->engine.millisPerTrial = 0;

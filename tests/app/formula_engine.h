@@ -64,7 +64,9 @@ class FormulaEngine : public LocalEngine {
     return api::pass_costs(request, formula);
   }
   Expected<double> peak(const Target&) override { return machine.peak_flop_per_s; }
-  Expected<measure::Roofline> roofline() override { return measure::Roofline{machine.peak_flop_per_s, {{1 << 15, 1e12}, {1 << 19, 4e11}, {1 << 28, 2e10}}}; }
+  Expected<measure::Roofline> roofline(const Target&) override {
+    return measure::Roofline{machine.peak_flop_per_s, {{1 << 15, 1e12}, {1 << 19, 4e11}, {1 << 28, 2e10}}};
+  }
 
  private:
   std::atomic<int> m_asked = 0;

@@ -71,6 +71,19 @@ class LedgerTest : public QObject {
     QVERIFY(table->topLevelItem(1)->toolTip(3).contains(QStringLiteral("vector registers")));
   }
 
+  /// It ends with its workspace, also where no other one opens.
+  void itEndsWithItsWorkspace() {
+    const auto w = showing("gone.twdb", 35);
+    QSignalSpy failed(&w->workspace(), &Workspace::failed), opened(&w->workspace(), &Workspace::opened);
+    named<QToolButton>(*w, "button.why.ledger")->click();
+    w->openWorkspace(QStringLiteral("/proc/none/gone.twdb"));
+    QTRY_COMPARE(failed.count(), 1);
+    QCOMPARE(named<QTreeWidget>(*w, "table.why.ledger")->topLevelItemCount(), 0);
+    w->openWorkspace(m_dir.filePath(QStringLiteral("gone.twdb")));
+    QTRY_COMPARE(opened.count(), 1);
+    QTRY_VERIFY(named<QToolButton>(*w, "button.why.ledger")->isEnabled());
+  }
+
   void thePointByRuleHasNothingToPutBack() {
     const auto w = showing("rule.twdb", 0);
     named<QToolButton>(*w, "button.why.ledger")->click();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every lesson as a learner goes through it: with mouse and keys, what is wrong first. And what a teacher does.
+#include <QMessageBox>
+
 #include "app/lesson_desk.h"
 #include "app/perspectives.h"
 #include "app/services/local_engine.h"
@@ -410,6 +412,26 @@ class LessonsTest : public QObject {
       QVERIFY(p.next());
     }
     QVERIFY(!w->lessons().current());
+  }
+
+  /// A text of one's own is asked about before a lesson's takes its place.
+  void aTextOfOnesOwnIsAskedAbout() {
+    LocalEngine engine;
+    const auto w = window(engine);
+    w->actions().get(QStringLiteral("file.operator"))->trigger();
+    auto* editor = w->findChild<OperatorView*>()->editor();
+    paste(editor->input(), QStringLiteral("# mine\n") + editor->text());
+    QVERIFY(editor->isModified());
+    int asked = 0;
+    QTimer answers;
+    connect(&answers, &QTimer::timeout, &answers, [&] {
+      if (auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget())) ++asked, box->button(QMessageBox::No)->click();
+    });
+    answers.start(50);
+    QCOMPARE(w->lessons().start(QStringLiteral("split-reorder"), {}), QString());
+    QTRY_VERIFY2(w->lessons().problem().contains(QStringLiteral("stays")), qPrintable(w->lessons().problem()));
+    QCOMPARE(asked, 1);
+    QVERIFY(editor->text().startsWith(QStringLiteral("# mine")));
   }
 
   /// "Show me" does what each step asks for, and counts as shown.

@@ -102,6 +102,7 @@ class MainWindowTest : public QObject {
     b->engine.millisPerTrial = 2;
     setTrials(*b->window, 60);
     b->window->startTuning();
+    b->window->tuning().setPaused(true);  // which nobody could end any more
     b->window->askQuit = [] { return MainWindow::QuitChoice::background; };
     b->window->close();
     QVERIFY(!b->window->isVisible());

@@ -9,6 +9,9 @@
 #undef slots
 #undef foreach
 
+#include <QTabBar>
+#include <QTreeView>
+
 #include "app/perspectives.h"
 #include "tests/app/fake_bench.h"
 
@@ -40,6 +43,50 @@ class PerspectivesTest : public QObject {
     // Others have no two plots, and are parted as ever.
     for (const char* id : {"explore", "compare", "code", "teach"}) QCOMPARE(frameFit(def(id), 1366, 768, 0), (FrameFit{false, Split::over}));
     QCOMPARE(frameFit(def("explore"), 1600, 1000, 0), (FrameFit{true, Split::over}));
+  }
+
+  /// With a network open the start page is no dead end: its card, the perspectives' tabs and keys lead back, and what has no place on it cannot be asked for.
+  void theStartPageLeadsBack() {
+    auto b = openFake(m_dir.filePath(QStringLiteral("start.twdb")));
+    MainWindow& w = *b->window;
+    b->engine.millisPerTrial = 0;
+    setTrials(w, 40);
+    w.startTuning();
+    QTRY_VERIFY(!w.tuning().isActive() && w.trials().store() && w.actions().get(QStringLiteral("trial.why"))->isEnabled());
+    const auto* page = named<QWidget>(w, "page.start");
+    const auto frameOnly = {"view.drawer", "tune.start", "trial.why", "trial.code"};
+    const auto start = [&] {
+      w.actions().get(QStringLiteral("file.start"))->trigger();
+      QVERIFY(page->isVisible());
+      for (const char* name : frameOnly) QVERIFY2(!w.actions().get(QLatin1String(name))->isEnabled(), name);
+    };
+    const auto isBack = [&] {
+      for (const char* name : frameOnly) QVERIFY2(w.actions().get(QLatin1String(name))->isEnabled(), name);
+      QVERIFY(!page->isVisible() && named<QDockWidget>(w, "dock.graph")->isVisible());
+    };
+    auto* tabs = named<QTabBar>(w, "tabs.perspectives");
+    start();
+    QVERIFY(click(w, "card.back"));
+    isBack();
+    start();
+    QTest::mouseClick(tabs, Qt::LeftButton, Qt::NoModifier, tabs->tabRect(tabs->currentIndex()).center());
+    isBack();
+    start();
+    press(w, Qt::Key_1, Qt::ControlModifier);
+    isBack();
+    QCOMPARE(w.perspective(), QLatin1String(perspectives().front().id));
+    // In a table Ctrl+Home goes to the first row.
+    showDock(w, "dock.trials");
+    auto* table = named<QTreeView>(w, "table.trials");
+    QTRY_VERIFY(table->model()->rowCount() > 2);
+    table->setCurrentIndex(table->model()->index(2, 0));
+    table->setFocus();
+    QTest::keyClick(table, Qt::Key_Home, Qt::ControlModifier);
+    QCOMPARE(table->currentIndex().row(), 0);
+    isBack();
+    start();
+    w.actions().get(QStringLiteral("file.close"))->trigger();
+    QVERIFY(page->isVisible() && !named<QWidget>(w, "card.back")->isVisible() && !tabs->isEnabled());
   }
 
   /// At the sizes that people have, and with large letters, each plot of Tune that is seen has room to be read, the drawer open or not.

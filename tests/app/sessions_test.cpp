@@ -10,6 +10,7 @@
 #include <QTreeView>
 
 #include "app/services/session_set.h"
+#include "app/views/sessions_view.h"
 #include "app/views/tune_view.h"
 #include "tests/app/fake_bench.h"
 #include "widgets/charts/curve_chart.h"
@@ -503,7 +504,7 @@ class SessionsTest : public QObject {
       QVERIFY(!share->isEnabled());
       named<QTreeView>(*b->window, "table.sessions")->selectAll();
       QTRY_VERIFY(share->isEnabled());
-      b->window->packSessions(bundle);
+      b->window->packSessions({b->window->workspace().sessions()[0].id}, bundle);
       QTRY_VERIFY(QFile::exists(bundle));
     }
     // Another workbench opens it as it is, for reading.
@@ -520,10 +521,49 @@ class SessionsTest : public QObject {
     QTRY_VERIFY(window->hub().model() && window->hub().model()->tasks.size() == 2);
     QVERIFY(window->hub().model()->network.imported.nodes.empty());
     QTRY_COMPARE(trialsInTable(*window), 60);
+    // Whoever asks for a network with it gets that one.
+    {
+      const auto both = openWindow(engine, database("both.twdb"));
+      connect(&both->workspace(), &Workspace::opened, both.get(), [&] { both->openZoo(QStringLiteral("fake"), false); }, Qt::SingleShotConnection);
+      both->openAny(bundle);
+      QTRY_VERIFY(both->hub().model() && both->hub().model()->isWhole && !both->models().isBusy() && !both->workspace().sessions().empty());
+      QVERIFY(!both->hub().model()->network.imported.nodes.empty());
+    }
     // They go with it: another workspace has other tasks under the same numbers.
     window->openAny(database("empty.twdb"));
     QTRY_VERIFY(window->workspace().isWritable());
     QVERIFY(!window->hub().model());
+  }
+
+  /// Sessions that a user has selected stay selected while others begin and end, and are sorted.
+  void selectedSessionsStaySelected() {
+    auto b = openFake(database("selected.twdb"));
+    b->engine.millisPerTrial = 0;
+    setTrials(*b->window, 20);
+    for (size_t n = 1; n <= 3; ++n) {
+      b->window->startTuning();
+      QTRY_VERIFY(!b->window->tuning().isActive() && b->window->workspace().sessions().size() == n);
+    }
+    auto* view = b->window->findChild<SessionsView*>();
+    auto* table = named<QTreeView>(*b->window, "table.sessions");
+    const auto* model = static_cast<const widgets::SessionModel*>(table->model());
+    const auto select = [&](int64_t id, QItemSelectionModel::SelectionFlags how) {
+      table->selectionModel()->setCurrentIndex(model->indexOf(SessionId{id}), how | QItemSelectionModel::Rows);
+    };
+    select(1, QItemSelectionModel::ClearAndSelect);
+    select(3, QItemSelectionModel::Select);
+    const auto selected = [&] {
+      std::set<SessionId> ids;
+      for (const SessionId id : view->selected()) ids.insert(id);
+      return ids;
+    };
+    const std::set<SessionId> both{SessionId{1}, SessionId{3}};
+    QVERIFY(selected() == both);
+    b->window->startTuning();
+    QTRY_VERIFY(!b->window->tuning().isActive() && b->window->workspace().sessions().size() == 4);
+    QVERIFY(selected() == both);
+    table->sortByColumn(widgets::SessionModel::Best, Qt::AscendingOrder);
+    QVERIFY(selected() == both);
   }
 };
 

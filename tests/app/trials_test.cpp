@@ -4,6 +4,7 @@
 #include <QDockWidget>
 #include <QLabel>
 #include <QLineEdit>
+#include <QTabWidget>
 #include <QToolButton>
 #include <QTreeView>
 
@@ -180,6 +181,12 @@ class TrialsTest : public QObject {
     QTRY_COMPARE(map->map().cells.size(), size_t{100});
     QVERIFY(map->summary().contains(QStringLiteral("cells tried")));
     auto* parallel = b->window->findChild<widgets::ParallelView*>(QStringLiteral("view.space.parallel"));
+    auto* pictures = named<QTabWidget>(*b->window, "tabs.landscape");
+    const auto* summary = named<QLabel>(*b->window, "label.landscape.summary");
+    QVERIFY(summary->text().endsWith(map->summary()) && map->summary() != parallel->summary());
+    pictures->setCurrentIndex(1);
+    QVERIFY2(summary->text().endsWith(parallel->summary()), qPrintable(summary->text()));
+    pictures->setCurrentIndex(0);
     Q_EMIT parallel->brushed(QStringLiteral("a>=5"));
     QTRY_COMPARE(b->window->findChild<QLineEdit*>(QStringLiteral("edit.trials.filter"))->text(), QStringLiteral("a>=5"));
     QTRY_VERIFY2(parallel->summary().contains(QStringLiteral(" of 29 trials kept")) && !parallel->summary().startsWith(QStringLiteral("29")),

@@ -53,6 +53,12 @@ class ViewExportTest : public QObject {
     QCOMPARE(image.pixelColor(pixels.width() - 1, pixels.height() - 1), QColor(Qt::red));
   }
 
+  void namesWithoutAnEndingGetThatOfTheFilter() {
+    QCOMPARE(withEnding(QStringLiteral("/a.b/trials"), QStringLiteral("Table (*.csv)")), QStringLiteral("/a.b/trials.csv"));
+    QCOMPARE(withEnding(QStringLiteral("/a/trials.png"), QStringLiteral("Table (*.csv)")), QStringLiteral("/a/trials.png"));
+    QCOMPARE(withEnding(QStringLiteral("trials"), QString()), QStringLiteral("trials"));
+  }
+
   void insideAnotherViewToo() {
     QWidget page;
     auto* strip = new Strip(QSizeF(30, 60));

@@ -147,6 +147,23 @@ class ResumeTest : public QObject {
     for (const TrialRow& row : *expected) QVERIFY(points.contains({row.task.value, row.record.candidate.index}));
     QCOMPARE(story(**db), story(**whole));
   }
+
+  /// Times of two machines are never those of one session, whoever names it.
+  void a_session_goes_on_for_its_target_alone() {
+    QTemporaryDir dir;
+    const std::string path = dir.filePath("a.twdb").toStdString();
+    QVERIFY(tune_into(path, "proportional", "random", false));
+    const auto db = Database::open(path);
+    QVERIFY(db);
+    const auto store = session_store(*db, ModelId{1}, Json::object());
+    const Target its = tasks()[0].task.target;
+    api::TuneRequest request{.tasks = tasks(), .target = its, .options = tune::fixture::options(kTrials, 4), .resume = true, .session = SessionId{1}};
+    QCOMPARE(api::session_to_resume(request, *store).value(), SessionId{1});
+    request.target.cores += 1;
+    const auto refused = api::session_to_resume(request, *store);
+    QVERIFY(!refused);
+    QVERIFY2(refused.error().message.starts_with("Session 1 is for the target '" + its.str() + "' and cannot go on"), refused.error().message.c_str());
+  }
 };
 
 QTEST_APPLESS_MAIN(ResumeTest)

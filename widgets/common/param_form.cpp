@@ -9,7 +9,6 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "engine/base/json.h"
@@ -48,9 +47,29 @@ qint64 whole(double bound) {
   return bound <= static_cast<double>(std::numeric_limits<qint64>::min()) ? std::numeric_limits<qint64>::min() : static_cast<qint64>(bound);
 }
 
+/// Of the shortest text that is this number.
+int decimalsOf(double value) { return static_cast<int>(QString::number(value, 'f', QLocale::FloatingPointShortest).section(QLatin1Char('.'), 1).size()); }
+
+/// A number with as many decimals as it needs.
+class RealBox : public QDoubleSpinBox {
+ public:
+  using QDoubleSpinBox::QDoubleSpinBox;
+  QString textFromValue(double value) const override {
+    QLocale plain = locale();
+    plain.setNumberOptions(QLocale::OmitGroupSeparator);
+    return plain.toString(value, 'f', QLocale::FloatingPointShortest);
+  }
+  /// The form holds what a session was given, also where nobody would type it.
+  void putValue(double value) {
+    setDecimals(std::max(decimals(), decimalsOf(value)));
+    setValue(value);
+  }
+};
+
 void setEditorValue(QWidget* editor, const Json& value) {
   if (auto* number = qobject_cast<IntegerBox*>(editor); number && value.is_number()) number->setValue(value.get<qint64>());
-  if (auto* real = qobject_cast<QDoubleSpinBox*>(editor); real && value.is_number()) real->setValue(value.get<double>());
+  if (auto* time = qobject_cast<DurationBox*>(editor); time && value.is_number()) time->setValue(value.get<double>());
+  if (auto* real = dynamic_cast<RealBox*>(editor); real && value.is_number()) real->putValue(value.get<double>());
   if (auto* check = qobject_cast<QCheckBox*>(editor); check && value.is_boolean()) check->setChecked(value.get<bool>());
   if (auto* combo = qobject_cast<QComboBox*>(editor); combo && value.is_string()) combo->setCurrentText(QString::fromStdString(value.get<std::string>()));
   if (auto* edit = qobject_cast<QLineEdit*>(editor); edit && value.is_string()) edit->setText(QString::fromStdString(value.get<std::string>()));
@@ -123,9 +142,9 @@ QWidget* ParamForm::makeEditor(const Param& param) {
       return time;
     }
     case Param::Kind::real: {
-      auto* real = new QDoubleSpinBox(this);
-      // As many that the least value is one of them.
-      real->setDecimals(hasRange(param) && param.min > 0 ? std::max(4, static_cast<int>(std::ceil(-std::log10(param.min)))) : 4);
+      auto* real = new RealBox(this);
+      constexpr int kDecimals = 4;
+      real->setDecimals(std::max({kDecimals, decimalsOf(param.min), decimalsOf(param.max)}));
       real->setRange(hasRange(param) ? param.min : -1e12, hasRange(param) ? param.max : 1e12);
       connect(real, &QDoubleSpinBox::valueChanged, this, &ParamForm::changed);
       return real;

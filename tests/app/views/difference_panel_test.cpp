@@ -8,6 +8,7 @@
 #include "app/services/explain_service.h"
 #include "app/views/tune_view.h"
 #include "tests/app/app_fixture.h"
+#include "tests/app/fake_engine.h"
 #include "tests/app/formula_engine.h"
 #include "widgets/common/format.h"
 #include "widgets/tuning/trial_store.h"
@@ -88,6 +89,25 @@ class DifferencePanelTest : public QObject {
     // Without the other there is nothing to explain.
     w->hub().setCodeBase({});
     QTRY_VERIFY(text->text().contains(QStringLiteral("under Difference")));
+  }
+
+  /// A workspace that can only be read may not know the network: it has no trials of it.
+  void aNetworkThatTheWorkspaceDoesNotKnow() {
+    FakeEngine engine;
+    const QString path = m_dir.filePath(QStringLiteral("read.twdb"));
+    const auto writer = db::Database::open(path.toStdString());
+    QVERIFY(writer);
+    const auto w = openWindow(engine, path);
+    QVERIFY(w->workspace().reader() && !w->workspace().isWritable());
+    w->openZoo(QStringLiteral("fake"), false);
+    QTRY_VERIFY(w->explaining().spacesKnown());
+    QVERIFY(w->hub().model()->taskIds.empty());
+    showDock(*w, "dock.why");
+    w->hub().setConfigIndex(35);
+    QTRY_VERIFY(w->explaining().explanation() && !w->explaining().isPending());
+    w->hub().setCodeBase({CodeBase::Kind::defaultSchedule, {}});
+    const auto* text = named<QLabel>(*w, "label.why.difference");
+    QTRY_VERIFY2(w->explaining().base() && text->text().startsWith(QStringLiteral("Against")), qPrintable(text->text()));
   }
 };
 

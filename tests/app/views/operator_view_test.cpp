@@ -93,6 +93,23 @@ class OperatorViewTest : public QObject {
     QVERIFY2(problem(*w).contains(QStringLiteral("cannot be written")), qPrintable(problem(*w)));
   }
 
+  /// A text that is not saved is asked about before it goes with the window.
+  void closingAsksAboutTheText() {
+    FakeEngine engine;
+    const auto w = open(engine, m_dir.filePath(QStringLiteral("close.twdb")));
+    auto* view = w->findChild<OperatorView*>();
+    QTRY_VERIFY(named<QToolButton>(*w, "button.operator.tune")->isEnabled());
+    auto answer = MainWindow::QuitChoice::stay;
+    int asked = 0;
+    w->askQuit = [&] { return ++asked, answer; };
+    type(*view, QStringLiteral("param M = 512"), QStringLiteral("param M = 64"));
+    w->close();
+    QVERIFY(w->isVisible() && asked == 1);
+    answer = MainWindow::QuitChoice::stop;
+    w->close();
+    QVERIFY(!w->isVisible() && asked == 2);
+  }
+
   void whatIsRightIsTuned() {
     FakeEngine engine;
     const auto w = open(engine, m_dir.filePath(QStringLiteral("tune.twdb")));
@@ -105,6 +122,23 @@ class OperatorViewTest : public QObject {
     QFile file(w->hub().model()->path);
     QVERIFY(file.open(QIODevice::ReadOnly));
     QCOMPARE(QString::fromUtf8(file.readAll()), w->findChild<OperatorView*>()->editor()->text());
+  }
+
+  /// Whose opening is stopped is not tuned when it is opened later.
+  void aStoppedOpeningStartsNothing() {
+    FakeEngine engine;
+    const auto w = open(engine, m_dir.filePath(QStringLiteral("stopped.twdb")));
+    QTRY_VERIFY(named<QToolButton>(*w, "button.operator.tune")->isEnabled());
+    engine.holdTasks = true;
+    QVERIFY(click(*w, "button.operator.tune"));
+    QTRY_VERIFY(w->hub().model());
+    const QString path = w->hub().model()->path;
+    w->models().cancel();
+    engine.holdTasks = false;
+    w->openFile(path);
+    QTRY_VERIFY(w->hub().model() && w->hub().model()->isWhole);
+    QTest::qWait(20);
+    QVERIFY(!w->tuning().isActive());
   }
 };
 

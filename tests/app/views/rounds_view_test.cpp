@@ -50,6 +50,36 @@ class RoundsViewTest : public QObject {
     terms->setCurrentIndex(0);
     QVERIFY(!chart->isEmpty());
   }
+
+  /// Workspaces number their sessions alike: rounds of the one that was tuned last are not those of another workspace's.
+  void roundsAreThoseOfTheWorkspace() {
+    auto b = openFake(m_dir.filePath(QStringLiteral("short.twdb")));
+    MainWindow& w = *b->window;
+    b->engine.millisPerTrial = 0;
+    b->engine.decision = R"({"why":"steep","task":0,"gradients":[{"task":0,"gradient_s":-2e-3},{"task":1,"gradient_s":-1e-3}]})";
+    showDock(w, "dock.rounds");
+    const auto tune = [&](int trials) {
+      setTrials(w, trials);
+      w.startTuning();
+      QTRY_VERIFY(!w.tuning().isActive() && w.workspace().sessions().size() == 1);
+    };
+    const auto open = [&](const char* name) {
+      w.openWorkspace(m_dir.filePath(QLatin1String(name)));
+      QTRY_VERIFY(w.workspace().database() && w.hub().model() && w.hub().model()->isWhole && !w.models().isBusy());
+    };
+    tune(40);
+    const auto few = w.tuning().rounds().size();
+    open("long.twdb");
+    tune(80);
+    QVERIFY(w.tuning().rounds().size() > few);
+    open("short.twdb");
+    QTRY_COMPARE(w.workspace().sessions().size(), size_t{1});
+    w.hub().setSession(w.tuning().session());
+    const auto* chart = w.findChild<RoundsView*>()->findChild<widgets::RoundChart*>();
+    QTRY_COMPARE(chart->stack().columns.size(), few);
+    QTest::qWait(50);
+    QCOMPARE(chart->stack().columns.size(), few);
+  }
 };
 
 QTEST_MAIN(RoundsViewTest)

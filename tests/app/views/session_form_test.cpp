@@ -2,6 +2,7 @@
 #include "app/views/session_form.h"
 
 #include <QComboBox>
+#include <QDoubleSpinBox>
 #include <QtTest>
 
 #include "engine/base/json.h"
@@ -83,6 +84,24 @@ class SessionFormTest : public QObject {
     for (const Param& p : tune::find_scheduler("gradient")->params)
       QVERIFY2(form.findChild<QWidget*>(QStringLiteral("edit.tune.scheduler.") + QString::fromStdString(p.name)), p.name.c_str());
     QCOMPARE(form.findChild<widgets::IntegerBox*>(QStringLiteral("edit.tune.early_stopping"))->text(), QStringLiteral("never"));
+  }
+
+  /// Tuners get what `tw tune` gives them, also where that is a millionth, and the bounds of a number can be chosen.
+  void smallNumbersAreHeld() {
+    SessionForm form(tune::strategies(), QStringLiteral("tune"));
+    for (const auto& tuner : tune::strategies()) {
+      form.findChild<QComboBox*>(QStringLiteral("edit.tune.tuner"))->setCurrentText(QLatin1String(tuner.name));
+      const Json given = tune::session_options(Json{{"tuner", tuner.name}})->tuner_params;
+      QVERIFY2(form.options().tuner_params == given, dump_json(form.options().tuner_params).c_str());
+      for (const Param& p : tuner.params) {
+        auto* real = form.findChild<QDoubleSpinBox*>(QStringLiteral("edit.tune.tuner.") + QString::fromStdString(p.name));
+        if (p.kind != Param::Kind::real || p.max <= p.min) continue;
+        for (const double bound : {p.min, p.max}) {
+          real->setValue(bound < p.max ? bound - 1 : bound + 1);
+          QCOMPARE(form.options().tuner_params[p.name].get<double>(), bound);
+        }
+      }
+    }
   }
 
   void namesOfAutoTvmAreUnderstood() {

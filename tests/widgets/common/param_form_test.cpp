@@ -2,6 +2,7 @@
 #include "widgets/common/param_form.h"
 
 #include <QComboBox>
+#include <QDoubleSpinBox>
 #include <QLabel>
 #include <QLineEdit>
 #include <QRegularExpression>
@@ -69,6 +70,20 @@ class ParamFormTest : public QObject {
     box->setValue(std::numeric_limits<qint64>::max() - 1);
     box->stepBy(10);
     QCOMPARE(box->value(), std::numeric_limits<qint64>::max());
+  }
+
+  void realsShowTheDecimalsThatTheyNeed() {
+    ParamForm form;
+    form.setSchema({{"decay", Param::Kind::real, 1e-6, "Weight", 0, 1, {}}, {"momentum", Param::Kind::real, 0.5, "Kept", 0, 0.999999, {}}});
+    auto* decay = qobject_cast<QDoubleSpinBox*>(form.editor("decay"));
+    auto* momentum = qobject_cast<QDoubleSpinBox*>(form.editor("momentum"));
+    QCOMPARE(form.values()["decay"].get<double>(), 1e-6);
+    QCOMPARE(decay->text(), QStringLiteral("0.000001"));
+    QCOMPARE(momentum->text(), QStringLiteral("0.5"));
+    momentum->setValue(2);
+    QCOMPARE(form.values()["momentum"].get<double>(), 0.999999);
+    form.setValues(Json{{"momentum", 0.12345678}});  // of a session that `tw tune` began
+    QCOMPARE(form.values()["momentum"].get<double>(), 0.12345678);
   }
 
   void timesAreTypedWithTheirUnit() {
