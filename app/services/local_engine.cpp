@@ -208,7 +208,9 @@ Expected<tune::SessionReport> LocalEngine::tune(const std::vector<tune::SessionT
     return tune::run_session(tasks, options, *device.builder, *device.runner, sink, events, control);
   }
   const Target target = tasks.empty() ? this->target() : tasks.front().task.target;
-  TW_TRY(const measure::Device device, measure::open_device(measure::device_for(target), target, {}));
+  measure::WorkerOptions workers;
+  workers.build_timeout_s = options.build_timeout_s;
+  TW_TRY(const measure::Device device, measure::open_device(measure::device_for(target), target, workers));
   return tune::run_session(tasks, options, *device.builder, *device.runner, sink, events, control);
 }
 

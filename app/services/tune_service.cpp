@@ -64,9 +64,8 @@ void TuneService::start(const Request& request) {
     return;
   }
   m_model = full.model;
-  m_kind = !full.replay.empty()                                                    ? db::TimeKind::replayed
-           : full.device.empty() && measure::is_simulated(measure::device_for(full.model->target)) ? db::TimeKind::simulated
-                                                                            : db::TimeKind::measured;
+  const std::string device = full.device.empty() ? measure::device_for(full.model->target) : full.device;
+  m_kind = !full.replay.empty() ? db::TimeKind::replayed : measure::is_simulated(device) ? db::TimeKind::simulated : db::TimeKind::measured;
   m_farmDevice = full.device;
   m_session = {};
   m_progress.clear();
@@ -113,7 +112,9 @@ void TuneService::resume(const OpenModelPtr& model, const db::SessionRow& sessio
   }
   request.options = *std::move(options);
   try {
-    if (const auto device = session.options.value("device", std::string()); farm::is_farm_device(device)) request.device = device;
+    // Times of another device, such as a GPU that is there by now where it was simulated, would be taken for this one's.
+    const auto device = session.options.value("device", std::string());
+    if (session.kind != db::TimeKind::replayed && device != measure::device_for(model->target)) request.device = device;
     if (session.kind == db::TimeKind::replayed) request.replay = session.options.value("device", std::string()).substr(records::kRecordedDevice.size());
     const auto filters = session.options.value("task_filters", std::vector<std::string>());
     for (size_t t = 0; t < model->tasks.size() && !filters.empty(); ++t) {

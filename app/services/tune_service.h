@@ -27,7 +27,7 @@ class TuneService : public QObject {
     SessionId resumed;   ///< goes on with this session; none: begins a new one
     std::string replay;  ///< a workspace's file whose trials are replayed, see measure/recorded_device.h; empty: candidates are measured
     std::string race = {};  ///< api::TuneRequest::race
-    std::string device = {};  ///< of a farm, as farm::open_device names it; empty: what there is for the target (measure::device_for)
+    std::string device = {};  ///< as farm::open_device names it; empty: what there is for the target (measure::device_for)
   };
   /// Progress of one task of the session.
   struct TaskProgress {
