@@ -12,6 +12,7 @@
 #include "app/views/sessions_view.h"
 #include "app/views/tasks_view.h"
 #include "app/views/tune_view.h"
+#include "engine/farm/farm_file.h"
 #include "widgets/common/banner.h"
 #include "widgets/common/format.h"
 #include "widgets/records/time_kind.h"
@@ -74,8 +75,8 @@ void MainWindow::tryInNetwork() {
   if (m_race.isActive() || m_tuning.wasCancelled() || m_tuning.kind() != widgets::TimeKind::measured || m_hub.model() != model) return;
   for (size_t t = 0; t < model->tasks.size(); ++t)
     if (!m_tuning.progress(static_cast<int>(t))) return;  // some tasks say little of the network
-  if (!m_tuning.farmDevice().empty() && model->target.gpu) return;  // GPUs of a farm run kernels, and no networks
-  m_finals.start(model, m_tuning.session(), m_tuning.farmDevice());
+  if (farm::is_farm_device(m_tuning.device()) && model->target.gpu) return;  // GPUs of a farm run kernels, and no networks
+  m_finals.start(model, m_tuning.session(), m_tuning.device());
 }
 
 void MainWindow::showFinals(const OpenModelPtr& model, const api::NetworkFinals& f) {

@@ -13,16 +13,16 @@ FinalsService::FinalsService(Engine& engine, Workspace& workspace, TuneService& 
   });
 }
 
-void FinalsService::start(const OpenModelPtr& model, std::optional<SessionId> session, const std::string& farmDevice) {
+void FinalsService::start(const OpenModelPtr& model, std::optional<SessionId> session, const std::string& on) {
   if (isActive() || m_tuning.isActive() || !model || !model->id || !m_workspace.isWritable()) return;
   m_boardJob = m_board.begin(tr("Trying the best schedules inside %1").arg(model->name), [this] { stop(); });
   Q_EMIT changed();
-  const auto work = [&engine = m_engine, database = m_workspace.database(), model, session, farmDevice](StopToken stop) -> Expected<api::NetworkFinals> {
+  const auto work = [&engine = m_engine, database = m_workspace.database(), model, session, on](StopToken stop) -> Expected<api::NetworkFinals> {
     api::NetworkFinalsRequest request;
     request.network = &model->network;
     request.target = &model->target;
     TW_TRY(request.tasks, logs::tried_tasks(model->tasks, *database));
-    request.device = farmDevice.empty() ? measure::device_for(model->target) : farmDevice;
+    request.device = on.empty() ? measure::device_for(model->target) : on;
     if (measure::is_simulated(request.device))
       return Error(ErrorCode::not_applicable, "There is nothing to try: what is simulated takes the sum of its kernels' times, and all that won alone holds");
     request.stop = stop;

@@ -15,8 +15,8 @@ class FinalsService : public QObject {
  public:
   FinalsService(Engine& engine, Workspace& workspace, TuneService& tuning, JobBoard& board, QObject* parent = nullptr);
   /// Nothing happens while one is running, a session is, or the workspace cannot be written. `session`: after which;
-  /// `farmDevice`: of which one runs the network; empty: this machine does.
-  void start(const OpenModelPtr& model, std::optional<SessionId> session, const std::string& farmDevice = {});
+  /// `on`: the device that runs the network, as the session's; empty: what there is for its target.
+  void start(const OpenModelPtr& model, std::optional<SessionId> session, const std::string& on = {});
   bool isActive() const { return m_boardJob != 0; }
 
  Q_SIGNALS:

@@ -10,7 +10,6 @@
 #include "engine/api/tune.h"
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
-#include "engine/farm/farm_file.h"
 #include "engine/measure/peak.h"
 #include "widgets/common/format.h"
 
@@ -66,7 +65,7 @@ void TuneService::start(const Request& request) {
   m_model = full.model;
   const std::string device = full.device.empty() ? measure::device_for(full.model->target) : full.device;
   m_kind = !full.replay.empty() ? db::TimeKind::replayed : measure::is_simulated(device) ? db::TimeKind::simulated : db::TimeKind::measured;
-  m_farmDevice = full.device;
+  m_device = full.device;
   m_session = {};
   m_progress.clear();
   m_rounds.clear();

@@ -71,8 +71,8 @@ class TuneService : public QObject {
   double trialsPerSecond() const;
   /// Negative while that is not known.
   double secondsLeft() const;
-  /// The devices of a farm that measure for the running or the last session; empty: this machine does.
-  const std::string& farmDevice() const { return m_farmDevice; }
+  /// What measures for the running or the last session, such as devices of a farm; empty: what there is for its target.
+  const std::string& device() const { return m_device; }
   /// Whether the last session ended because somebody stopped it.
   bool wasCancelled() const { return m_cancelled; }
   /// Why the last session had nothing left to do before its limits; empty if it reached them.
@@ -128,7 +128,7 @@ class TuneService : public QObject {
   qint64 m_trialsDone = 0, m_trialsBefore = 0, m_trialsPlanned = 0, m_dropped = 0;
   double m_startedAt = 0, m_endedAt = 0, m_pausedAt = 0, m_pausedS = 0, m_workedBefore = 0;  ///< m_pausedAt: 0 while it is not paused
   bool m_cancelled = false;
-  std::string m_farmDevice;
+  std::string m_device;
   std::jthread m_thread;  // last: joins before the rest goes
 };
 

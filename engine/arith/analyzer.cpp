@@ -322,7 +322,6 @@ bool Analyzer::proves_non_positive(const Linear& l) const {
 }
 
 size_t Analyzer::push_fact(const Expr& cond) {
-  limits_.clear();
   const size_t mark = facts_.size();
   if (const auto* b = as<ir::BinaryNode>(cond)) {
     if (b->op == BinaryOp::and_) {
@@ -339,6 +338,7 @@ size_t Analyzer::push_fact(const Expr& cond) {
       }
     }
   }
+  limits_.clear();  // what the condition's own limits were before it held, too
   return mark;
 }
 
