@@ -48,6 +48,7 @@ def ints(v):
 
 
 X = (real(2, 6, 8), )
+GROUPED = {"num_heads": 4, "kv_num_heads": 2}
 # name, operator, operands (None: absent; a tuple: an input of the model, else a constant), number of outputs or the ones wanted, attributes
 CASES = [
     ("bias_gelu", "BiasGelu", [X, real(8)], 1, {}),
@@ -110,6 +111,28 @@ CASES = [
     ("matmul_4bits", "MatMulNBits", [(real(2, 3, 48), ), bytes_of(5, 3, 8), np.abs(real(15))], 1, {"K": 48, "N": 5, "bits": 4, "block_size": 16}),
     ("matmul_4bits_zeros", "MatMulNBits", [(real(3, 40), ), bytes_of(5, 3, 8), np.abs(real(15)), bytes_of(10)], 1, {"K": 40, "N": 5, "bits": 4, "block_size": 16}),
     ("matmul_8bits", "MatMulNBits", [(real(3, 32), ), bytes_of(6, 2, 16), np.abs(real(12)), bytes_of(12)], 1, {"K": 32, "N": 6, "bits": 8, "block_size": 16}),
+    ("grouped_first", "GroupQueryAttention",
+     [(real(2, 5, 64), ), (real(2, 5, 32), ), (real(2, 5, 32), ), None, None, (ints([4, 4]), ), ints(5), real(9, 8), real(9, 8)], 3, {**GROUPED, "do_rotary": 1}),
+    ("grouped_first_memory", "GroupQueryAttention",
+     [(real(1, 3, 64), ), (real(1, 3, 32), ), (real(1, 3, 32), ), (real(1, 2, 3, 16), ), (real(1, 2, 3, 16), ), (ints([2]), ), ints(3), real(9, 8), real(9, 8)], 3,
+     {**GROUPED, "do_rotary": 1, "scale": 0.3}),
+    ("grouped_next", "GroupQueryAttention",
+     [(real(1, 1, 64), ), (real(1, 1, 32), ), (real(1, 1, 32), ), (real(1, 2, 6, 16), ), (real(1, 2, 6, 16), ), (ints([6]), ), ints(7), real(9, 8), real(9, 8)], 3,
+     {**GROUPED, "do_rotary": 1, "rotary_interleaved": 1}),
+    ("grouped_packed", "GroupQueryAttention",
+     [(real(1, 2, 256), ), None, None, (real(1, 2, 4, 32), ), (real(1, 2, 4, 32), ), (ints([5]), ), ints(6), real(9, 8), real(9, 8)], 3, {**GROUPED, "do_rotary": 1}),
+    ("grouped_window", "GroupQueryAttention",
+     [(real(1, 6, 64), ), (real(1, 6, 32), ), (real(1, 6, 32), ), None, None, (ints([5]), ), ints(6)], 3, {**GROUPED, "local_window_size": 3, "softcap": 0.7}),
+    ("grouped_bias", "GroupQueryAttention",
+     [(real(2, 1, 64), ), (real(2, 1, 32), ), (real(2, 1, 32), ), (real(2, 2, 4, 16), ), (real(2, 2, 4, 16), ), (ints([4, 4]), ), ints(5), real(9, 8), real(9, 8),
+      (np.asarray([[4], [7]], np.int64), ), (real(1, 4, 1, 5), )], 3, {**GROUPED, "do_rotary": 1}),
+    ("grouped_sink", "GroupQueryAttention",
+     [(real(1, 4, 64), ), (real(1, 4, 32), ), (real(1, 4, 32), ), None, None, (ints([3]), ), ints(4), None, None, None, None, real(4)], 1, GROUPED),
+    ("grouped_smooth", "GroupQueryAttention",
+     [(real(1, 4, 64), ), (real(1, 4, 32), ), (real(1, 4, 32), ), None, None, (ints([3]), ), ints(4)], 1, {**GROUPED, "smooth_softmax": 1}),
+    ("gather_blocks", "GatherBlockQuantized", [bytes_of(6, 24), (ints([[5, 0, 2], [2, 2, 1]]), ), real(6, 3), bytes_of(6, 2)], 1, {"block_size": 16}),
+    ("gather_blocks_plain", "GatherBlockQuantized", [bytes_of(6, 16), (ints([1, 4]), ), real(6, 2)], 1, {"block_size": 16}),
+    ("gather_blocks_bytes", "GatherBlockQuantized", [bytes_of(6, 40), (ints([1, -1]), ), real(6, 3), bytes_of(6, 3)], 1, {"block_size": 16, "bits": 8}),
 ]
 
 

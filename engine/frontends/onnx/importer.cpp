@@ -7,6 +7,7 @@
 
 #include "engine/frontends/onnx/limits.h"
 #include "engine/frontends/onnx/newer_fields.h"
+#include "engine/frontends/onnx/node_order.h"
 #include "engine/frontends/onnx/onnx_inputs.h"
 #include "engine/frontends/onnx/onnx_ops.h"
 #include "engine/frontends/onnx/tensor_reader.h"
@@ -56,10 +57,6 @@ void check_opset(int64_t opset) {
     refuse(ErrorCode::unsupported, fmt::format("Expected a model of ONNX opset {} to {}, found opset {}", kOldestOpset, kNewestOpset, opset));
 }
 
-void refuse_sparse(const onnx::GraphProto& g) {
-  if (g.sparse_initializer_size() > 0) refuse(ErrorCode::unsupported, "Sparse initialisers are not supported");
-}
-
 }  // namespace
 
 const int* Scope::find(const std::string& name) const {
@@ -79,31 +76,44 @@ graph::Graph Importer::run() {
   if (std::any_of(imports.begin(), imports.end(), [](const auto& o) { return is_standard_domain(o.domain()); })) check_opset(root_.opset);
   for (const onnx::FunctionProto& f : model_.functions()) functions_.emplace(function_key(f.domain(), f.name(), overload_of(f)), &f);
   refuse_unknown_operators();
-  refuse_sparse(model_.graph());
   for (onnx::TensorProto& t : *model_.mutable_graph()->mutable_initializer()) {
     onnx::TensorProto taken;
     taken.Swap(&t);
-    add_initializer(taken, root_);
+    add_initializer(taken, taken.name(), taken.data_type(), root_);
   }
+  add_sparse_initializers(model_.graph(), root_);
   add_inputs();
   add_nodes(model_.graph().node(), root_);
   add_outputs(root_);
   return std::move(builder_.builder()).finish();
 }
 
-HostArray Importer::tensor(const onnx::TensorProto& t) {
+void Importer::count_tensor() {
   if (++tensor_count_ > onnx_limits::kTensors)
     refuse(ErrorCode::resource_limit, fmt::format("Expected at most {} constant tensors, found more", onnx_limits::kTensors));
-  return checked(read_tensor(t, external_));
 }
 
-void Importer::add_initializer(const onnx::TensorProto& t, Scope& scope) {
-  if (t.name().empty()) refuse(ErrorCode::parse_error, "Expected a name for every initialiser, found one without");
-  if (!scope.values.emplace(t.name(), -1).second)
-    refuse(ErrorCode::parse_error, fmt::format("Initialiser '{}' is defined twice", printable(t.name().substr(0, 256))));
-  const int v = builder_.constant(t.name(), tensor(t));
-  scope.values[t.name()] = v;
-  if (is_narrow(t.data_type())) set_narrow(v, t.data_type());
+HostArray Importer::tensor(const onnx::TensorProto& t) {
+  count_tensor();
+  return checked(read_tensor(t, external_));
+}
+HostArray Importer::tensor(const onnx::SparseTensorProto& t) {
+  count_tensor();
+  return checked(read_sparse_tensor(t, external_));
+}
+
+template <typename Tensor>
+void Importer::add_initializer(const Tensor& t, const std::string& name, int64_t data_type, Scope& scope) {
+  if (name.empty()) refuse(ErrorCode::parse_error, "Expected a name for every initialiser, found one without");
+  if (!scope.values.emplace(name, -1).second)
+    refuse(ErrorCode::parse_error, fmt::format("Initialiser '{}' is defined twice", printable(name.substr(0, 256))));
+  const int v = builder_.constant(name, tensor(t));
+  scope.values[name] = v;
+  if (is_narrow(data_type)) set_narrow(v, data_type);
+}
+
+void Importer::add_sparse_initializers(const onnx::GraphProto& g, Scope& scope) {
+  for (const onnx::SparseTensorProto& t : g.sparse_initializer()) add_initializer(t, t.values().name(), t.values().data_type(), scope);
 }
 
 int64_t Importer::narrow(int v) const {
@@ -191,9 +201,9 @@ std::string Importer::open_integers() const {
 }
 
 void Importer::add_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, Scope& scope) {
-  for (const onnx::NodeProto& n : nodes) {
+  for (const onnx::NodeProto* n : in_order(nodes)) {
     if (++node_count_ > onnx_limits::kNodes) refuse(ErrorCode::resource_limit, fmt::format("Expected at most {} nodes, found more", onnx_limits::kNodes));
-    add_node(n, scope);
+    add_node(*n, scope);
   }
 }
 
@@ -271,8 +281,8 @@ std::vector<int> Importer::inline_graph(const onnx::GraphProto& g, const Scope& 
   if (static_cast<int>(inputs.size()) != g.input_size())
     refuse(ErrorCode::parse_error, fmt::format("Expected {} inputs of a branch, found {}", inputs.size(), g.input_size()));
   for (size_t k = 0; k < inputs.size(); ++k) body.values[g.input(static_cast<int>(k)).name()] = inputs[k];
-  refuse_sparse(g);
-  for (const onnx::TensorProto& t : g.initializer()) add_initializer(t, body);
+  for (const onnx::TensorProto& t : g.initializer()) add_initializer(t, t.name(), t.data_type(), body);
+  add_sparse_initializers(g, body);
   add_nodes(g.node(), body);
   std::vector<int> results;
   for (const onnx::ValueInfoProto& o : g.output()) {

@@ -44,6 +44,7 @@ class Importer {
   FoldingBuilder& builder() { return builder_; }
   const graph::Value& value(int v) const { return builder_.value(v); }
   HostArray tensor(const onnx::TensorProto& t);
+  HostArray tensor(const onnx::SparseTensorProto& t);
   /// ONNX's element type of a value that is kept as something else (see ElementType), else 0.
   int64_t narrow(int v) const;
   void set_narrow(int v, int64_t data_type);
@@ -57,7 +58,10 @@ class Importer {
 
  private:
   void add_inputs();
-  void add_initializer(const onnx::TensorProto& t, Scope& scope);
+  void count_tensor();
+  template <typename Tensor>
+  void add_initializer(const Tensor& t, const std::string& name, int64_t data_type, Scope& scope);
+  void add_sparse_initializers(const onnx::GraphProto& g, Scope& scope);
   void add_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, Scope& scope);
   void add_node(const onnx::NodeProto& node, Scope& scope);
   void inline_function(const onnx::FunctionProto& f, const onnx::NodeProto& call, Scope& scope);

@@ -109,6 +109,11 @@ std::vector<std::string> OnnxNode::texts(const std::string& name) const {
   return a ? std::vector<std::string>(a->strings().begin(), a->strings().end()) : std::vector<std::string>{};
 }
 std::optional<int> OnnxNode::tensor(const std::string& name) {
+  if (const auto* a = attr(name); a && a->has_sparse_tensor()) {
+    const int64_t type = a->sparse_tensor().values().data_type();
+    const int v = constant(importer_.tensor(a->sparse_tensor()));
+    return is_narrow(type) ? narrowed(v, type) : v;
+  }
   const auto* a = attr_of_type(name, onnx::AttributeProto::TENSOR, "a tensor");
   if (!a || !a->has_t()) return std::nullopt;
   const int v = constant(importer_.tensor(a->t()));

@@ -86,16 +86,17 @@ Results flex_attention(OnnxNode& n) {
   return {attention(n, a).y};
 }
 
-/// Pairs of elements turned by angles that depend on the position: `sines` and `cosines` have a row for each position of the data. Source: Su et al., "RoFormer", 2021.
-Results turned_by(OnnxNode& n, int64_t heads, int cosines, int sines) {
-  const int x = n.in(0);
+/// Pairs of the first `turned` elements of each head, neighbours or from the halves of them, turned by angles that depend on the position: `sines` and `cosines` have
+/// a row for each position of the data. Source: Su et al., "RoFormer", 2021.
+int turned_by(OnnxNode& n, int x, int64_t heads, int cosines, int sines, int64_t turned, bool interleaved) {
   const bool flat = n.rank(x) == 3;
   // [batch, sequence, heads, size]
   const Dims given = n.shape(x);
   if (given.size() != 4 && (!flat || heads < 1 || given[2] % heads != 0))
     n.invalid(fmt::format("expected data of rank 4, or of rank 3 with a multiple of {} heads, found {}", heads, shape_text(given)));
   const int rows = flat ? n.reshape(x, {given[0], given[1], heads, given[2] / heads}) : n.transpose(x, {0, 2, 1, 3});
-  const int64_t size = n.shape(rows)[3], whole = n.integer("rotary_embedding_dim", 0), turned = whole > 0 ? whole : size;
+  const int64_t size = n.shape(rows)[3];
+  if (turned <= 0) turned = size;
   if (turned % 2 != 0 || turned > size) n.invalid(fmt::format("expected an even number of at most {} elements to turn, found {}", size, turned));
   const auto angles = [&](int t) {
     if (n.rank(t) != 3 || n.shape(t)[2] < turned / 2)
@@ -106,7 +107,6 @@ Results turned_by(OnnxNode& n, int64_t heads, int cosines, int sines) {
   };
   const Term cosine = angles(cosines), sine = angles(sines);
   const int part = n.slice(rows, 3, 0, turned);
-  const bool interleaved = n.integer("interleaved", 0) != 0;
   const Dims s = n.shape(part);
   const auto half = [&](int64_t k) {
     if (!interleaved) return Term{&n, n.slice(part, 3, k * turned / 2, turned / 2)};
@@ -115,7 +115,7 @@ Results turned_by(OnnxNode& n, int64_t heads, int cosines, int sines) {
   const Term a = half(0), b = half(1), real = cosine * a - sine * b, imaginary = sine * a + cosine * b;
   int y = interleaved ? n.reshape(n.stack({real.v, imaginary.v}, 4), s) : n.concat({real.v, imaginary.v}, 3);
   if (turned < size) y = n.concat({y, n.slice(rows, 3, turned, size - turned)}, 3);
-  return {flat ? n.reshape(y, given) : n.transpose(y, {0, 2, 1, 3})};
+  return flat ? n.reshape(y, given) : n.transpose(y, {0, 2, 1, 3});
 }
 
 int at_positions(OnnxNode& n, int table, int positions) { return n.emit("gather", {table, positions}, attrs({{"axis", int64_t{0}}})); }
@@ -123,7 +123,7 @@ int at_positions(OnnxNode& n, int table, int positions) { return n.emit("gather"
 /// Source: RotaryEmbedding-23 in the ONNX operator reference.
 Results rotary_embedding(OnnxNode& n) {
   const auto table = [&n](int i) { return n.has(3) ? at_positions(n, n.in(i), n.in(3)) : n.in(i); };
-  return turned_by(n, n.integer("num_heads", 0), table(1), table(2));
+  return {turned_by(n, n.in(0), n.integer("num_heads", 0), table(1), table(2), n.integer("rotary_embedding_dim", 0), n.integer("interleaved", 0) != 0)};
 }
 
 /// The same of ONNX Runtime: positions are the second operand, one for the first of the sequence or one for each, and the number of heads may follow from the tables.
@@ -136,7 +136,7 @@ Results rotary_embedding_of_runtime(OnnxNode& n) {
   const int64_t heads = given > 0 ? given : std::max<int64_t>(1, size / std::max<int64_t>(1, 2 * n.shape(cosines)[1]));
   int at = positions;
   if (n.rank(positions) < 2) at = n.binary("add", n.reshape(positions, {1, 1}), n.iota(sequence, {1, sequence}));
-  return turned_by(n, heads, at_positions(n, cosines, at), at_positions(n, sines, at));
+  return {turned_by(n, x, heads, at_positions(n, cosines, at), at_positions(n, sines, at), n.integer("rotary_embedding_dim", 0), n.integer("interleaved", 0) != 0)};
 }
 
 /// What ONNX Runtime's operators add to the scores: `filter` where the mask, of integers, is 0, or from a sample's number of keys on; and a bias of any numbers.
@@ -229,7 +229,23 @@ Results multi_head_attention(OnnxNode& n) {
   return {heads_together(n, r.y), a.k, a.v};
 }
 
-/// An update written into a cache from an index on, one index a sample. Source: TensorScatter-24.
+/// A cache with an update in it, along an axis, from each sample's index in `starts` [batch] int64 on; -1: from the first on.
+int written_into(OnnxNode& n, int cache, int update, int64_t axis, int starts, bool circular = false) {
+  const Dims s = n.shape(cache);
+  const int64_t extent = s[static_cast<size_t>(axis)], length = n.shape(update)[static_cast<size_t>(axis)];
+  // Position p of the cache holds element p - start of the update, where there is one.
+  Dims along(s.size(), 1), samples(s.size(), 1);
+  along[static_cast<size_t>(axis)] = extent;
+  samples[0] = s[0];
+  Term from{&n, n.iota(extent, along)};
+  if (starts >= 0) from = from - Term{&n, n.reshape(starts, samples)};
+  if (circular) from = from.with("mod", static_cast<double>(extent));
+  const Term written = from.with("greater_equal", 0).with("and", from.with("less", static_cast<double>(length)));
+  const int source = n.broadcast(from.clipped(0, static_cast<double>(length - 1)).v, s);
+  return n.choose(written.v, n.emit("gather_elements", {update, source}, attrs({{"axis", axis}})), cache);
+}
+
+/// One index a sample. Source: TensorScatter-24.
 Results tensor_scatter(OnnxNode& n) {
   const int cache = n.in(0), update = n.in(1);
   const Dims s = n.shape(cache), u = n.shape(update);
@@ -238,24 +254,83 @@ Results tensor_scatter(OnnxNode& n) {
   if (mode != "linear" && mode != "circular") n.invalid(fmt::format("expected mode 'linear' or 'circular', found '{}'", printable(mode.substr(0, 64))));
   Dims wanted = s;
   if (u.size() == s.size()) wanted[static_cast<size_t>(axis)] = u[static_cast<size_t>(axis)];
-  const int64_t extent = s[static_cast<size_t>(axis)], length = wanted[static_cast<size_t>(axis)];
-  if (axis == 0 || u != wanted || length > extent) n.invalid(fmt::format("an update {} does not fit a cache {} along axis {}", shape_text(u), shape_text(s), axis));
-  // Position p of the cache holds element p - start of the update, where there is one.
-  Dims along(s.size(), 1), samples(s.size(), 1);
-  along[static_cast<size_t>(axis)] = extent;
-  samples[0] = s[0];
-  Term from{&n, n.iota(extent, along)};
-  if (n.has(2)) from = from - Term{&n, n.reshape(n.cast(n.in(2), kInt64), samples)};
-  if (mode == "circular") from = from.with("mod", static_cast<double>(extent));
-  const Term written = from.with("greater_equal", 0).with("and", from.with("less", static_cast<double>(length)));
-  const int source = n.broadcast(from.clipped(0, static_cast<double>(length - 1)).v, s);
-  return {n.choose(written.v, n.emit("gather_elements", {update, source}, attrs({{"axis", axis}})), cache)};
+  if (axis == 0 || u != wanted || wanted[static_cast<size_t>(axis)] > s[static_cast<size_t>(axis)])
+    n.invalid(fmt::format("an update {} does not fit a cache {} along axis {}", shape_text(u), shape_text(s), axis));
+  return {written_into(n, cache, update, axis, n.has(2) ? n.cast(n.in(2), kInt64) : -1, mode == "circular")};
+}
+
+/// ONNX Runtime's attention with fewer heads of keys and values than of queries. Past keys and values may lie in tensors that are longer than what is in them:
+/// a sample's number of keys says how much that is, and new ones are written behind it.
+Results group_query_attention(OnnxNode& n) {
+  const int64_t heads = n.integer("num_heads", 0), groups = n.integer("kv_num_heads", 0);
+  if (heads < 1 || groups < 1 || heads % groups != 0) n.invalid(fmt::format("expected a multiple of the heads of keys as heads, found {} and {}", heads, groups));
+  if (n.has(1) != n.has(2)) n.invalid("keys and values go together");
+  if (n.wants_output(3) || n.has(12) || n.has(13)) n.unsupported("scores as a result, or keys and values of few bits");
+  if (n.rank(n.in(0)) != 3) n.invalid(fmt::format("expected queries of rank 3, found {}", shape_text(n.shape(n.in(0)))));
+  std::array<int, 3> part{n.in(0), n.optional(1), n.optional(2)};
+  const int64_t batch = n.shape(part[0])[0], length = n.shape(part[0])[1], all = heads + 2 * groups;
+  if (!n.has(1)) {
+    const int64_t size = n.shape(part[0])[2] / all;
+    if (size * all != n.shape(part[0])[2]) n.invalid(fmt::format("expected the elements of {} heads, found {}", all, n.shape(part[0])[2]));
+    const int packed = part[0];
+    part = {n.slice(packed, 2, 0, heads * size), n.slice(packed, 2, heads * size, groups * size), n.slice(packed, 2, (heads + groups) * size, groups * size)};
+  }
+  const int64_t total = static_cast<int64_t>(n.number_input(6, "the number of keys of the longest sample"));
+  const bool first = total == length;
+  if (total < length) n.invalid(fmt::format("expected at least the {} new keys in all, found {}", length, total));
+  const int lengths = n.with_scalar("add", n.cast(n.reshape(n.in(5), {batch}), kInt64), 1);
+  const int starts = first ? -1 : n.with_scalar("sub", lengths, static_cast<double>(length));
+  if (n.integer("do_rotary", 0)) {
+    const int cosines = n.in(7), sines = n.in(8);
+    if (n.rank(cosines) != 2 || n.rank(sines) != 2) n.invalid("expected tables of rank 2");
+    int at = n.optional(9);
+    if (at < 0) at = n.iota(length, {1, length});
+    if (!n.has(9) && !first) at = n.binary("add", n.reshape(starts, {batch, 1}), at);
+    for (size_t i = 0; i < 2; ++i)
+      part[i] = turned_by(n, part[i], i == 0 ? heads : groups, at_positions(n, cosines, at), at_positions(n, sines, at), 2 * n.shape(cosines)[1], n.integer("rotary_interleaved", 0) != 0);
+  }
+  Attention a;
+  a.q = heads_apart(n, part[0], heads, "queries");
+  a.k = heads_apart(n, part[1], groups, "keys");
+  a.v = heads_apart(n, part[2], groups, "values");
+  if (n.has(3) != n.has(4)) n.invalid("past keys and values go together");
+  if (!n.has(3) && !first) n.invalid(fmt::format("expected past keys and values beside {} new of {} keys", length, total));
+  std::array<int, 2> present{a.k, a.v};
+  for (size_t i = 0; n.has(3) && i < 2; ++i) {
+    int past = n.in(3 + static_cast<int>(i));
+    Dims fits = n.shape(present[i]);
+    if (n.rank(past) == 4) fits[2] = n.shape(past)[2];
+    if (n.shape(past) != fits) n.invalid(fmt::format("expected past keys and values like {}, found {}", shape_text(fits), shape_text(n.shape(past))));
+    const int64_t room = fits[2];
+    if (first) {
+      if (room > length) present[i] = n.concat({present[i], n.slice(past, 2, length, room - length)}, 2);
+      continue;
+    }
+    Dims missing = fits;
+    missing[2] = total - room;
+    if (missing[2] > 0) past = n.concat({past, n.filled(n.dtype(past), missing, 0)}, 2);
+    present[i] = written_into(n, past, present[i], 2, starts);
+  }
+  if (!first) {
+    a.k = n.slice(present[0], 2, 0, total);
+    a.v = n.slice(present[1], 2, 0, total);
+    a.lengths = lengths;
+  }
+  a.mask = n.optional(10);
+  a.scale = runtime_scale(n, a.q);
+  a.softcap = n.real("softcap", 0);
+  a.right = 0;
+  if (const int64_t window = n.integer("local_window_size", -1); window > 0) a.left = window - 1;
+  if (n.has(11)) a.sink = n.in(11);
+  if (!n.has(11) && n.integer("smooth_softmax", 0) == 1) a.sink = n.filled(kFloat32, {heads}, 0);
+  return {heads_together(n, attention(n, a).y), present[0], present[1]};
 }
 
 constexpr OnnxOp kAttentionOps[] = {
     {"Attention", attention_op},
     {"Attention", attention_of_runtime, Narrow::refused, kRuntimeDomain},
     {"FlexAttention", flex_attention, Narrow::refused, "ai.onnx.preview"},
+    {"GroupQueryAttention", group_query_attention, Narrow::refused, kRuntimeDomain},
     {"MultiHeadAttention", multi_head_attention, Narrow::refused, kRuntimeDomain},
     {"RotaryEmbedding", rotary_embedding},
     {"RotaryEmbedding", rotary_embedding_of_runtime, Narrow::refused, kRuntimeDomain},

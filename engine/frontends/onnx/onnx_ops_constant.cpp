@@ -19,7 +19,8 @@ HostArray list_of(DType t, const std::vector<double>& v) {
 }
 
 Results constant(OnnxNode& n) {
-  if (const auto t = n.tensor("value")) return {*t};
+  for (const char* value : {"value", "sparse_value"})
+    if (const auto t = n.tensor(value)) return {*t};
   if (n.has_attr("value_int")) {
     HostArray a = HostArray::make(kInt64, {});
     a.set_int(0, n.integer("value_int", 0));
@@ -28,7 +29,7 @@ Results constant(OnnxNode& n) {
   if (n.has_attr("value_float")) return {n.scalar(kFloat32, n.real("value_float", 0))};
   if (n.has_attr("value_ints")) return {n.integers_constant(n.integers("value_ints", {}))};
   if (n.has_attr("value_floats")) return {n.constant(list_of(kFloat32, n.reals("value_floats", {})))};
-  n.unsupported("a constant that is neither a dense tensor nor numbers");
+  n.unsupported("a constant that is neither a tensor nor numbers");
 }
 
 /// Element count of a constant that is about to be made. Refuses what an import should not allocate.

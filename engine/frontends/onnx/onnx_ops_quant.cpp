@@ -249,12 +249,43 @@ Results matmul_nbits(OnnxNode& n) {
   return {n.has(5) ? n.binary("add", v, n.in(5)) : v};
 }
 
+/// Bytes of two codes each, the lower bits first, as codes: the last dimension becomes `extent` long.
+int unpacked(OnnxNode& n, int bytes, int64_t extent) {
+  Dims s = n.shape(bytes);
+  if (s.empty() || (extent + 1) / 2 != s.back()) n.invalid(fmt::format("expected bytes of {} codes of 4 bits, found {}", extent, shape_text(s)));
+  s.back() *= 2;
+  const int codes = n.reshape(n.stack({n.with_scalar("bitwise_and", bytes, 15), n.with_scalar("shift_right", bytes, 4)}, n.rank(bytes)), s);
+  return n.slice(codes, n.rank(codes) - 1, 0, extent);
+}
+
+/// Rows of a table of few bits an element, each block of it with a scale and a zero point. They are gathered first: such tables are large.
+Results gather_block_quantized(OnnxNode& n) {
+  const int table = n.in(0), indices = n.in(1), scales = n.in(2);
+  const int64_t bits = n.integer("bits", 4), block = n.integer("block_size", 128), rank = n.rank(table);
+  const bool bytes = !n.narrow(table) && n.dtype(table) == kUInt8, packed = bytes && bits == 4;
+  if (bits != 4 && bits != 8) n.unsupported(fmt::format("{} bits an element", bits));
+  const int64_t from = n.axis(n.integer("gather_axis", 0), rank), blocked = n.axis(n.integer("quantize_axis", 1), rank);
+  if (from == blocked || (packed && (blocked != rank - 1 || from == rank - 1)))
+    n.invalid(fmt::format("expected blocks along another dimension than {}, which is gathered from, and packed ones along the last, found {}", from, blocked));
+  const auto gathered = [&](int v) { return n.emit("gather", {plain_values(n, v), indices}, attrs({{"axis", from}})); };
+  const auto codes = [&](int v, int64_t extent) { return n.cast(packed ? unpacked(n, gathered(v), extent) : gathered(v), kInt32); };
+  const int64_t extent = n.shape(table)[static_cast<size_t>(blocked)] * (packed ? 2 : 1), axis = blocked > from ? blocked + n.rank(indices) - 1 : blocked;
+  const int scale = gathered(scales);
+  int v = codes(table, extent);
+  if (n.has(3))
+    v = n.binary("sub", v, by_block(n, codes(n.in(3), (extent + block - 1) / block), v, axis, block));
+  else if (bytes)
+    v = n.with_scalar("sub", v, static_cast<double>(int64_t{1} << (bits - 1)));
+  return {n.binary("mul", n.cast(v, n.dtype(scale)), by_block(n, scale, v, axis, block))};
+}
+
 constexpr OnnxOp kQuantOps[] = {
     {"DequantizeLinear", dequantize_linear, Narrow::taken}, {"DynamicQuantizeLinear", dynamic_quantize_linear},
     {"QLinearConv", qlinear_conv},           {"QLinearMatMul", qlinear_matmul},
     {"QuantizeLinear", quantize_linear, Narrow::taken},
     {"DequantizeLinear", dequantize_linear, Narrow::taken, kRuntimeDomain},
     {"DynamicQuantizeMatMul", dynamic_quantize_matmul, Narrow::refused, kRuntimeDomain},
+    {"GatherBlockQuantized", gather_block_quantized, Narrow::taken, kRuntimeDomain},
     {"MatMulIntegerToFloat", matmul_integer_to_float, Narrow::refused, kRuntimeDomain},
     {"MatMulNBits", matmul_nbits, Narrow::refused, kRuntimeDomain},
     {"QGemm", qgemm, Narrow::refused, kRuntimeDomain},

@@ -218,6 +218,37 @@ Expected<HostArray> read_tensor(const TensorProto& t, ExternalData& external) {
   return out;
 }
 
+Expected<HostArray> read_sparse_tensor(const onnx::SparseTensorProto& t, ExternalData& external) {
+  TensorProto dense;
+  dense.set_name(t.values().name());
+  *dense.mutable_dims() = t.dims();
+  TW_TRY(std::vector<int64_t> shape, shape_of(dense));
+  TW_TRY(const HostArray values, read_tensor(t.values(), external));
+  TW_TRY(const HostArray places, read_tensor(t.indices(), external));
+  HostArray out{values.dtype, shape, {}};
+  if (out.num_elements() > onnx_limits::kSparseElements)
+    return Error(ErrorCode::resource_limit, fmt::format("Expected at most 2^28 elements of a sparse tensor, found shape {}", shape_text(shape)), quoted(dense));
+  const int64_t count = values.num_elements(), rank = static_cast<int64_t>(shape.size());
+  const bool by_axis = places.shape == std::vector{count, rank};
+  if (values.shape != std::vector{count} || places.dtype != kInt64 || !(by_axis || places.shape == std::vector{count}))
+    return Error(ErrorCode::corrupt, fmt::format("Expected a list of values and 64-bit places of them, found {} and {}", shape_text(values.shape), shape_text(places.shape)),
+                 quoted(dense));
+  out = HostArray::make(values.dtype, std::move(shape));
+  const auto bytes = static_cast<size_t>(values.dtype.bytes());
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t place = by_axis ? 0 : places.get_int(i);
+    bool inside = by_axis || (place >= 0 && place < out.num_elements());
+    for (int64_t d = 0; by_axis && d < rank; ++d) {
+      const int64_t extent = out.shape[static_cast<size_t>(d)], at = places.get_int(i * rank + d);
+      inside = inside && at >= 0 && at < extent;
+      place = inside ? place * extent + at : 0;
+    }
+    if (!inside) return Error(ErrorCode::corrupt, fmt::format("Expected places inside {}, found another for value {}", shape_text(out.shape), i), quoted(dense));
+    std::memcpy(out.data.data() + static_cast<size_t>(place) * bytes, values.data.data() + static_cast<size_t>(i) * bytes, bytes);
+  }
+  return out;
+}
+
 Expected<HostArray> read_onnx_tensor(const std::string& path) {
   TW_TRY(const std::string bytes, read_file(path));
   onnx::TensorProto t;

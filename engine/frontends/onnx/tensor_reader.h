@@ -31,5 +31,7 @@ std::string onnx_dtype_name(int64_t data_type);
 /// A tensor from typed fields, raw bytes or external data, in its storage type. Errors: unsupported element types, resource_limit, corrupt amounts of data, and
 /// those of external data.
 Expected<HostArray> read_tensor(const onnx::TensorProto& t, ExternalData& external);
+/// The same with the zeros that the file leaves out. Errors also: corrupt positions.
+Expected<HostArray> read_sparse_tensor(const onnx::SparseTensorProto& t, ExternalData& external);
 
 }  // namespace tw::frontends

@@ -94,7 +94,12 @@ AttentionResult attention(Emitter& n, const Attention& a) {
   r.biased = scores;
   scores = n.cast(scores, a.softmax_type);
   if (a.change_scores) scores = a.change_scores(scores);
+  if (a.sink >= 0) {
+    const int column = n.broadcast(n.reshape(n.cast(a.sink, a.softmax_type), {1, heads, 1, 1}), {batch, heads, queries, 1});
+    scores = n.concat({scores, column}, 3);
+  }
   int p = n.emit("softmax", {scores}, attrs({{"axis", int64_t{-1}}}));
+  if (a.sink >= 0) p = n.slice(p, 3, 0, keys);
   if (!open) {
     const int top = n.reduce("reduce_max", bias, {-1}, true);
     p = n.choose(n.with_scalar("equal", top, -HUGE_VAL), n.scalar(a.softmax_type, 0), p);

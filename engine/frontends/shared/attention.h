@@ -20,6 +20,7 @@ struct Attention {
   int64_t left = -1, right = -1;
   int64_t offset = 0;
   int lengths = -1;
+  int sink = -1;     ///< [heads]: scores of one more key, whose value is zero
   DType softmax_type = kFloat32;
   std::function<int(int)> change_scores, change_probabilities;  ///< may be empty
 };
