@@ -31,10 +31,6 @@ int64_t round_up(int64_t n) { return (n + kArrayAlign - 1) / kArrayAlign * kArra
 /// A stack of blocks in a few chunks. Once it is empty again, its chunks become one that holds them all.
 class Stack {
  public:
-  ~Stack() {
-    for (const Chunk& chunk : chunks_) std::free(chunk.memory);
-  }
-
   void* push(int64_t bytes) {
     const int64_t size = round_up(std::max<int64_t>(bytes, 1));
     if (chunks_.empty() || chunks_.back().used + size > chunks_.back().size) {
@@ -42,7 +38,7 @@ class Stack {
       if (!grow(std::max(size, std::min(2 * last, kMaxSlack))) && !grow(size)) return nullptr;
     }
     Chunk& chunk = chunks_.back();
-    void* p = chunk.memory + chunk.used;
+    void* p = chunk.memory.get() + chunk.used;
     chunk.used += size;
     blocks_.push_back({size, chunks_.size() - 1});
     return p;
@@ -54,13 +50,13 @@ class Stack {
     blocks_.pop_back();
     Chunk& chunk = chunks_[block.chunk];
     chunk.used -= block.size;
-    TW_ASSERT(chunk.memory + chunk.used == p, "workspace not freed in reverse order");
+    TW_ASSERT(chunk.memory.get() + chunk.used == p, "workspace not freed in reverse order");
     if (blocks_.empty() && chunks_.size() > 1) merge();
   }
 
  private:
   struct Chunk {
-    std::byte* memory;
+    AlignedBytes memory;
     int64_t size, used;
   };
   struct Block {
@@ -69,18 +65,15 @@ class Stack {
   };
 
   bool grow(int64_t size) {
-    auto* memory = static_cast<std::byte*>(std::aligned_alloc(kArrayAlign, static_cast<size_t>(round_up(size))));
-    if (memory == nullptr) return false;
-    chunks_.push_back({memory, round_up(size), 0});
+    AlignedBytes memory = allocate_aligned(round_up(size));
+    if (!memory) return false;
+    chunks_.push_back({std::move(memory), round_up(size), 0});
     return true;
   }
 
   void merge() {
     int64_t total = 0;
-    for (const Chunk& chunk : chunks_) {
-      total += chunk.size;
-      std::free(chunk.memory);
-    }
+    for (const Chunk& chunk : chunks_) total += chunk.size;
     chunks_.clear();
     grow(total);  // if this fails, the next push tries a smaller one
   }

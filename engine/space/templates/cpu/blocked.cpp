@@ -54,12 +54,14 @@ int channel_dimension(const te::Dag& dag, const te::Op& operand) {
 /// blocks, 16 of a volume 3.5 instead of 8.6 (one thread of a Zen 5).
 constexpr int64_t kForeseen = 32;
 
-/// Multiply-adds of a register tile in places of those, by the latency that its accumulators hide and the loads that it needs.
+/// Multiply-adds of a register tile in places of those, by the latency that its accumulators hide and the loads that it needs. Tiles that just hide the latency wait
+/// when a load is late: measured on a Zen 3 (8 in flight) with 128 rows, 8 accumulators take 1.04 (768 terms) to 1.16 (2,048) times as long as 12, and 10 1.04 to 1.08.
 double flow(int64_t rows, int64_t columns, const Target& target, int64_t pieces) {
+  constexpr double kSlack = 1.5, kLate = 0.3;
   const target::Pipes pipes = target::pipes_of(target.cpu);
   const auto work = static_cast<double>(rows * columns), in_flight = static_cast<double>(pipes.in_flight());
   const double loads = static_cast<double>(rows * pieces + columns) * pipes.fmas / pipes.loads;
-  return work / std::max({work + static_cast<double>(rows * (pieces - 1)), loads, in_flight});
+  return work / (std::max({work + static_cast<double>(rows * (pieces - 1)), loads, in_flight}) + kLate * std::max(0.0, kSlack * in_flight - work));
 }
 
 }  // namespace
