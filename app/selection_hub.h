@@ -59,6 +59,8 @@ class SelectionHub : public QObject {
   /// Step, loop or line of the code of the selected candidate.
   widgets::CodePlace place() const { return m_now.place; }
   const records::Task* taskValue() const { return m_now.task < 0 ? nullptr : &m_model->tasks[static_cast<size_t>(m_now.task)].task; }
+  /// Where the network has its constants when the selected task's kernels come to them.
+  records::Weights constants() const { return m_now.task < 0 ? records::Weights::unknown : m_model->tasks[static_cast<size_t>(m_now.task)].constants; }
 
   /// Where it completes the one that is there, the node stays selected.
   void setModel(OpenModelPtr model);

@@ -86,9 +86,9 @@ Expected<void> check_counters(SQLite::Database& raw, CheckReport& report) {
     const auto at = counted.find(of);
     const TaskCounters right = at == counted.end() ? TaskCounters() : at->second;
     if (kept != right)
-      report.problems.push_back({{"task", of.first},
-                                 fmt::format("task {}", of.first),
-                                 fmt::format("Its row of {} trials says {}; they say {}", of.second, counters_text(kept), counters_text(right))});
+      report.problems.push_back({{"task", of.task},
+                                 fmt::format("task {}", of.task),
+                                 fmt::format("Its row of {} trials{} says {}; they say {}", of.kind, of.weights.empty() ? "" : " with " + of.weights + " constants", counters_text(kept), counters_text(right))});
   }
   for (const auto& [session, trials] : miscounted_sessions(raw))
     report.problems.push_back(

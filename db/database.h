@@ -48,15 +48,16 @@ struct TaskRow {
   std::string key, name, target;
   std::string dag_text;  ///< te::print; empty for a task of another program
   int64_t flops = 0;
-  std::array<TaskCounts, kTimeKinds> of_kind = {};  ///< over all sessions whose times are of that kind
+  std::array<TaskCounts, kTimeKinds> of_kind = {};  ///< over all sessions whose times are of that kind; the best as records::RecordSource::best has it
 
   /// The kind that stands for the task: the first that has trials, measured ones before simulated, claimed and replayed ones.
   TimeKind kind() const;
   const TaskCounts& counts() const { return of_kind[static_cast<size_t>(kind())]; }
 };
 struct ModelTaskRow {
-  TaskRow task;
+  TaskRow task;  ///< the times as they count in this network
   int weight = 1;
+  records::Weights weights = records::Weights::unknown;  ///< where the network has its constants when the task's kernels come to them
 };
 struct SessionRow {
   SessionId id;
@@ -200,7 +201,7 @@ class Database : public records::RecordSource {
   Expected<TaskId> put_task(const records::Task& task);
   /// A task of another program whose computation is not known: its row has no dag_text and no FLOPs.
   Expected<TaskId> put_foreign_task(const std::string& key, const std::string& name, const std::string& target);
-  Expected<void> link_task(ModelId model, TaskId task, int weight);
+  Expected<void> link_task(ModelId model, TaskId task, int weight, records::Weights weights);
   Expected<SessionId> begin_session(ModelId model, const std::string& tuner, const std::string& target, const Json& options, const Json& host);
   Expected<void> end_session(SessionId session, const std::string& state);
   /// A session that had ended runs again, with these options; the time between is none of its work. Errors: not_found.
@@ -225,7 +226,7 @@ class Database : public records::RecordSource {
   Expected<std::vector<ModelRow>> models();
   Expected<std::vector<ModelTaskRow>> tasks_of(ModelId model);
   Expected<std::vector<TaskRow>> tasks();
-  Expected<std::optional<TaskRow>> task_by_key(const std::string& key);
+  Expected<std::optional<TaskRow>> task_by_key(const std::string& key, records::Weights in_network = records::Weights::unknown);
   Expected<std::vector<SessionRow>> sessions(std::optional<ModelId> model = std::nullopt);
   /// Ascending by id, those after `after`; samples are loaded only if asked for.
   Expected<std::vector<TrialRow>> trials(std::optional<SessionId> session, std::optional<TaskId> task, TrialId after = {}, int64_t limit = -1,
@@ -249,9 +250,9 @@ class Database : public records::RecordSource {
   /// Ascending by time.
   Expected<std::vector<NetworkFinalRow>> network_finals(ModelId model);
   Expected<std::vector<MarkRow>> marks();
-  Expected<std::optional<records::Record>> best(const std::string& task_key) override;
+  Expected<std::optional<records::Record>> best(const std::string& task_key, records::Weights in_network) override;
   /// The same, and what its time is; of one session alone if it is given.
-  Expected<std::optional<BestRecord>> best_of_kinds(const std::string& task_key, SessionId session = {});
+  Expected<std::optional<BestRecord>> best_of_kinds(const std::string& task_key, records::Weights in_network = records::Weights::unknown, SessionId session = {});
   Expected<std::optional<records::InNetwork>> in_network(const std::string& network, const records::Record& record) override;
 
  private:

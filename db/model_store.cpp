@@ -24,12 +24,13 @@ Expected<ModelId> Database::put_model(const std::string& name, const std::string
   });
 }
 
-Expected<void> Database::link_task(ModelId model, TaskId task, int weight) {
+Expected<void> Database::link_task(ModelId model, TaskId task, int weight, records::Weights weights) {
   return impl_->write([&](SQLite::Database& c) -> Expected<void> {
-    SQLite::Statement put(c, "INSERT INTO model_task(model_id, task_id, weight) VALUES(?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight");
+    SQLite::Statement put(c, "INSERT INTO model_task(model_id, task_id, weight, weights) VALUES(?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight, weights = excluded.weights");
     put.bind(1, model.value);
     put.bind(2, task.value);
     put.bind(3, weight);
+    put.bind(4, records::weights_name(weights));
     put.exec();
     return {};
   });

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+
 #include "db/database_impl.h"
 #include "db/row_checks.h"
+#include "db/trial_codec.h"
 
 namespace tw::db {
 namespace {
@@ -22,48 +28,70 @@ TaskRow row_of(SQLite::Statement& q) {
 
 /// Verified times of a task and a kind, as literals for the indices. Index and order of the join are said: left to choose, SQLite walks a
 /// million trials, of sessions one by one or sorted.
-std::string verified_trials(const char* index, const char* also) {
-  return fmt::format("FROM trial INDEXED BY {} CROSS JOIN session ON session.id = session_id WHERE task_id = ?1 AND session.kind = ?2 AND {} status = 'ok' AND verified = 1 "
+std::string verified_trials(const char* index, const std::string& also) {
+  return fmt::format("FROM trial INDEXED BY {} CROSS JOIN session ON session.id = session_id WHERE task_id = ?1 AND session.kind = ?2 AND {} AND status = 'ok' AND verified = 1 "
                      "AND censored = 0 AND coalesce(final_s, seconds) < 9e999 AND {}",
                      index, also, whole_trial());
 }
 
-/// Asks for the counts of one task at a time.
+/// Asks for the counts of one task at a time, as they count in networks with constants at one place.
 class CountsOf {
  public:
-  explicit CountsOf(SQLite::Database& c)
-      : counts_(c, "SELECT kind, trials, failures, coalesce(best_s, unverified_s) FROM task_count WHERE task_id = ?"),
-        best_(c, fmt::format("SELECT session_id {} ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 1", verified_trials("trial_by_time", ""))),
+  CountsOf(SQLite::Database& c, records::Weights in_network)
+      : in_network_(in_network),
+        counts_(c, "SELECT kind, weights, trials, failures, best_s, unverified_s FROM task_count WHERE task_id = ?"),
+        best_(c, best_session(comparable_trials(in_network))),
+        other_best_(c, best_session("NOT " + comparable_trials(in_network))),
         // Of the session that holds the best; where that has none, of the newest that has.
         default_(c, fmt::format("SELECT coalesce(final_s, seconds) {} ORDER BY session_id = ?3 DESC, session_id DESC, trial.id DESC LIMIT 1",
-                                verified_trials("trial_default", "space = 'default' AND"))) {}
+                                verified_trials("trial_default", "space = 'default'"))) {}
   void fill(TaskRow& row) {
+    std::array<Bests, kTimeKinds> bests;
     counts_.bind(1, row.id.value);
     while (counts_.executeStep()) {
-      const TimeKind kind = time_kind_from_name(counts_.getColumn(0).getText());
-      row.of_kind[static_cast<size_t>(kind)] = {counts_.getColumn(1).getInt64(), counts_.getColumn(2).getInt64(), seconds_or_infinity(counts_.getColumn(3))};
+      const auto kind = static_cast<size_t>(time_kind_from_name(counts_.getColumn(0).getText()));
+      const bool comparable = records::comparable(records::weights_from_name(counts_.getColumn(1).getText()), in_network_);
+      row.of_kind[kind].trials += counts_.getColumn(2).getInt64();
+      row.of_kind[kind].failures += counts_.getColumn(3).getInt64();
+      for (const int verified : {1, 0}) {
+        double& best = bests[kind].s[verified ? 0 : 1][comparable ? 0 : 1];
+        best = std::min(best, seconds_or_infinity(counts_.getColumn(verified ? 4 : 5)));
+      }
     }
     counts_.reset();
     for (size_t k = 0; k < kTimeKinds; ++k) {
+      const auto& [verified, others] = bests[k].s;
+      for (const double seconds : {verified[0], verified[1], others[0], others[1]})
+        if (std::isinf(row.of_kind[k].best_s)) row.of_kind[k].best_s = seconds;
       const auto kind = static_cast<TimeKind>(k);
-      if (row.of_kind[k].trials > 0 && kind != TimeKind::claimed) fill_times(row.id, kind, row.of_kind[k]);
+      if (row.of_kind[k].trials > 0 && kind != TimeKind::claimed) fill_times(row.id, kind, std::isfinite(verified[0]), row.of_kind[k]);
     }
   }
 
  private:
-  void fill_times(TaskId task, TimeKind kind, TaskCounts& counts) {
-    for (SQLite::Statement* q : {&best_, &default_}) {
+  /// Times of trials that were verified, and of others: of comparable ones, and of those with constants elsewhere.
+  struct Bests {
+    static constexpr double kNone = std::numeric_limits<double>::infinity();
+    double s[2][2] = {{kNone, kNone}, {kNone, kNone}};
+  };
+  static std::string best_session(const std::string& trials) {
+    return fmt::format("SELECT session_id {} ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 1", verified_trials("trial_by_time", trials));
+  }
+  void fill_times(TaskId task, TimeKind kind, bool comparable, TaskCounts& counts) {
+    SQLite::Statement& best = comparable ? best_ : other_best_;
+    for (SQLite::Statement* q : {&best, &default_}) {
       q->bind(1, task.value);
       q->bind(2, time_kind_name(kind));
     }
-    if (best_.executeStep()) counts.best_session = SessionId{best_.getColumn(0).getInt64()};
-    best_.reset();
+    if (best.executeStep()) counts.best_session = SessionId{best.getColumn(0).getInt64()};
+    best.reset();
     default_.bind(3, counts.best_session.value);
     if (default_.executeStep()) counts.default_s = seconds_or_infinity(default_.getColumn(0));
     default_.reset();
   }
 
-  SQLite::Statement counts_, best_, default_;
+  records::Weights in_network_;
+  SQLite::Statement counts_, best_, other_best_, default_;
 };
 static_assert(records::kDefaultSpace == "default");
 
@@ -96,7 +124,7 @@ Expected<TimeKind> Database::time_kind_of(TaskId task) {
     TaskRow row;
     SQLite::Statement q(c, "SELECT kind, trials FROM task_count WHERE task_id = ?");
     q.bind(1, task.value);
-    while (q.executeStep()) row.of_kind[static_cast<size_t>(time_kind_from_name(q.getColumn(0).getText()))].trials = q.getColumn(1).getInt64();
+    while (q.executeStep()) row.of_kind[static_cast<size_t>(time_kind_from_name(q.getColumn(0).getText()))].trials += q.getColumn(1).getInt64();
     return row.kind();
   });
 }
@@ -112,12 +140,12 @@ Expected<TaskId> Database::put_foreign_task(const std::string& key, const std::s
 
 Expected<std::vector<ModelTaskRow>> Database::tasks_of(ModelId model) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::vector<ModelTaskRow>> {
-    SQLite::Statement q(c, std::string("SELECT ") + kTaskColumns + ", weight FROM task JOIN model_task ON task_id = task.id WHERE model_id = ? ORDER BY task.id");
+    SQLite::Statement q(c, std::string("SELECT ") + kTaskColumns + ", weight, weights FROM task JOIN model_task ON task_id = task.id WHERE model_id = ? ORDER BY task.id");
     q.bind(1, model.value);
     std::vector<ModelTaskRow> rows;
-    while (q.executeStep()) rows.push_back({row_of(q), q.getColumn(6).getInt()});
-    CountsOf counts(c);
-    for (ModelTaskRow& row : rows) counts.fill(row.task);
+    while (q.executeStep()) rows.push_back({row_of(q), q.getColumn(6).getInt(), records::weights_from_name(q.getColumn(7).getText())});
+    std::map<records::Weights, CountsOf> counts;
+    for (ModelTaskRow& row : rows) counts.try_emplace(row.weights, c, row.weights).first->second.fill(row.task);
     return rows;
   });
 }
@@ -127,19 +155,19 @@ Expected<std::vector<TaskRow>> Database::tasks() {
     SQLite::Statement q(c, std::string("SELECT ") + kTaskColumns + " FROM task ORDER BY id");
     std::vector<TaskRow> rows;
     while (q.executeStep()) rows.push_back(row_of(q));
-    CountsOf counts(c);
+    CountsOf counts(c, records::Weights::unknown);
     for (TaskRow& row : rows) counts.fill(row);
     return rows;
   });
 }
 
-Expected<std::optional<TaskRow>> Database::task_by_key(const std::string& key) {
+Expected<std::optional<TaskRow>> Database::task_by_key(const std::string& key, records::Weights in_network) {
   return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<TaskRow>> {
     SQLite::Statement q(c, std::string("SELECT ") + kTaskColumns + " FROM task WHERE key = ?");
     q.bind(1, key);
     if (!q.executeStep()) return std::optional<TaskRow>();
     TaskRow row = row_of(q);
-    CountsOf(c).fill(row);
+    CountsOf(c, in_network).fill(row);
     return std::optional(std::move(row));
   });
 }

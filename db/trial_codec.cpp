@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/trial_codec.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -102,6 +104,11 @@ void bind_weights(SQLite::Statement& put, int column, records::Weights weights) 
 }
 
 records::Weights read_weights(SQLite::Statement& q, int column) { return records::weights_from_name(q.getColumn(column).getString()); }
+
+std::string comparable_trials(records::Weights in_network) {
+  if (in_network == records::Weights::unknown) return "1";
+  return fmt::format("({0} IS NULL OR {0} = '{1}')", kWeightsColumn, records::weights_name(in_network));
+}
 
 Expected<records::Record> read_record(SQLite::Statement& q, int first, bool claimed) {
   records::Record record;

@@ -39,6 +39,8 @@ void bind_prediction(SQLite::Statement& put, int first, const std::optional<reco
 std::optional<records::Prediction> read_prediction(SQLite::Statement& q, int first);
 void bind_weights(SQLite::Statement& put, int column, records::Weights weights);
 records::Weights read_weights(SQLite::Statement& q, int column);
+/// A condition on trials: whether their times are comparable (records::comparable) with those of a network.
+std::string comparable_trials(records::Weights in_network);
 /// Reads them back without samples, and the final columns after them. What is claimed is not verified, whatever was stored. Errors: corrupt if a text means
 /// nothing; whether the row is as it was written is asked in the query (row_checks.h).
 Expected<records::Record> read_record(SQLite::Statement& q, int first, bool claimed);

@@ -8,6 +8,7 @@
 
 #include "db/database_impl.h"
 #include "db/row_checks.h"
+#include "db/trial_codec.h"
 
 namespace tw::db {
 namespace {
@@ -28,22 +29,23 @@ TaskCounters counters_of(SQLite::Statement& q, int first) {
 
 void set_counters(SQLite::Database& connection, const CountedTask& task, const TaskCounters& counters) {
   SQLite::Statement put(connection,
-                        "INSERT INTO task_count(task_id, kind, trials, failures, best_s, unverified_s) VALUES(?, ?, ?, ?, ?, ?) "
+                        "INSERT INTO task_count(task_id, kind, weights, trials, failures, best_s, unverified_s) VALUES(?, ?, ?, ?, ?, ?, ?) "
                         "ON CONFLICT DO UPDATE SET trials = excluded.trials, failures = excluded.failures, best_s = excluded.best_s, "
                         "unverified_s = excluded.unverified_s");
-  put.bind(1, task.first);
-  put.bind(2, task.second);
-  put.bind(3, counters.trials);
-  put.bind(4, counters.failures);
-  bind_counted_time(put, 5, counters.best_s);
-  bind_counted_time(put, 6, counters.unverified_s);
+  put.bind(1, task.task);
+  put.bind(2, task.kind);
+  put.bind(3, task.weights);
+  put.bind(4, counters.trials);
+  put.bind(5, counters.failures);
+  bind_counted_time(put, 6, counters.best_s);
+  bind_counted_time(put, 7, counters.unverified_s);
   put.exec();
 }
 
-/// Rows of task_id, kind and the counters.
+/// Rows of task_id, kind, weights and the counters.
 std::map<CountedTask, TaskCounters> counted(SQLite::Statement& q) {
   std::map<CountedTask, TaskCounters> counters;
-  while (q.executeStep()) counters[{q.getColumn(0).getInt64(), q.getColumn(1).getString()}] = counters_of(q, 2);
+  while (q.executeStep()) counters[{q.getColumn(0).getInt64(), q.getColumn(1).getString(), q.getColumn(2).getString()}] = counters_of(q, 3);
   return counters;
 }
 
@@ -58,21 +60,27 @@ void TaskCounters::add(const records::Record& record, bool claimed) {
   best = std::min(best, verified ? record.result.decided_s() : record.result.seconds());
 }
 
-void add_counters(SQLite::Database& connection, SessionId session, TaskId task, const TaskCounters& batch) {
+void add_counters(SQLite::Database& connection, SessionId session, TaskId task, const std::map<records::Weights, TaskCounters>& batch) {
   SQLite::Statement t(
       connection,
-      "INSERT INTO task_count(trials, failures, best_s, unverified_s, task_id, kind) SELECT ?1, ?2, ?3, ?4, ?5, kind FROM session WHERE id = ?6 "
+      "INSERT INTO task_count(trials, failures, best_s, unverified_s, task_id, kind, weights) SELECT ?1, ?2, ?3, ?4, ?5, kind, ?7 FROM session WHERE id = ?6 "
       "ON CONFLICT DO UPDATE SET trials = trials + ?1, failures = failures + ?2, best_s = coalesce(min(best_s, ?3), best_s, ?3), "
       "unverified_s = coalesce(min(unverified_s, ?4), unverified_s, ?4)");
-  t.bind(1, batch.trials);
-  t.bind(2, batch.failures);
-  bind_counted_time(t, 3, batch.best_s);
-  bind_counted_time(t, 4, batch.unverified_s);
-  t.bind(5, task.value);
-  t.bind(6, session.value);
-  t.exec();
+  int64_t trials = 0;
+  for (const auto& [weights, counters] : batch) {
+    t.bind(1, counters.trials);
+    t.bind(2, counters.failures);
+    bind_counted_time(t, 3, counters.best_s);
+    bind_counted_time(t, 4, counters.unverified_s);
+    t.bind(5, task.value);
+    t.bind(6, session.value);
+    t.bind(7, records::weights_name(weights));
+    t.exec();
+    t.reset();
+    trials += counters.trials;
+  }
   SQLite::Statement s(connection, "UPDATE session SET trials = trials + ?, state = 'running', ended_s = 0 WHERE id = ?");
-  s.bind(1, batch.trials);
+  s.bind(1, trials);
   s.bind(2, session.value);
   s.exec();
 }
@@ -80,16 +88,16 @@ void add_counters(SQLite::Database& connection, SessionId session, TaskId task, 
 std::map<CountedTask, TaskCounters> count_trials(SQLite::Database& connection, std::optional<TaskId> task) {
   const std::string timed = "status = 'ok' AND censored = 0", own = "verified = 1 AND kind <> 'claimed'";
   SQLite::Statement q(connection,
-                      fmt::format("SELECT task_id, kind, count(*), sum(status <> 'ok'), "
+                      fmt::format("SELECT task_id, kind, coalesce({4}, ''), count(*), sum(status <> 'ok'), "
                                   "min(CASE WHEN {0} AND {1} AND coalesce(final_s, seconds) < 9e999 THEN coalesce(final_s, seconds) END), "
                                   "min(CASE WHEN {0} AND NOT ({1}) THEN seconds END) "
-                                  "FROM trial JOIN session ON session.id = session_id WHERE {2} AND {3} GROUP BY task_id, kind",
-                                  timed, own, task ? fmt::format("task_id = {}", task->value) : "1", whole_trial()));
+                                  "FROM trial JOIN session ON session.id = session_id WHERE {2} AND {3} GROUP BY task_id, kind, coalesce({4}, '')",
+                                  timed, own, task ? fmt::format("task_id = {}", task->value) : "1", whole_trial(), kWeightsColumn));
   return counted(q);
 }
 
 std::map<CountedTask, TaskCounters> stored_counters(SQLite::Database& connection) {
-  SQLite::Statement q(connection, "SELECT task_id, kind, trials, failures, best_s, unverified_s FROM task_count");
+  SQLite::Statement q(connection, "SELECT task_id, kind, weights, trials, failures, best_s, unverified_s FROM task_count");
   return counted(q);
 }
 
@@ -108,7 +116,7 @@ void recount(SQLite::Database& connection, std::optional<TaskId> task) {
   for (const auto& [of, right] : counters)
     if (const auto at = stored.find(of); at == stored.end() || at->second != right) set_counters(connection, of, right);
   for (const auto& [of, kept] : stored)
-    if ((!task || of.first == task->value) && !counters.contains(of) && kept != TaskCounters()) set_counters(connection, of, {});
+    if ((!task || of.task == task->value) && !counters.contains(of) && kept != TaskCounters()) set_counters(connection, of, {});
   if (task) return;
   for (const auto& [id, trials] : miscounted_sessions(connection)) {
     SQLite::Statement put(connection, "UPDATE session SET trials = ? WHERE id = ?");

@@ -22,13 +22,17 @@ struct TaskCounters {
   bool operator==(const TaskCounters&) const = default;
 };
 
-/// A task's number and the name of a kind of times (time_kind_name).
-using CountedTask = std::pair<int64_t, std::string>;
+/// Which trials are counted together: those of a task, of a kind of times (time_kind_name) and with constants at one place (records::weights_name).
+struct CountedTask {
+  int64_t task = 0;
+  std::string kind, weights;
+  auto operator<=>(const CountedTask&) const = default;
+};
 
-/// Adds what a batch brought to a task and a session, which counts as running again.
-void add_counters(SQLite::Database& connection, SessionId session, TaskId task, const TaskCounters& batch);
+/// Adds what a batch brought to a task, by where the constants were, and to a session, which counts as running again.
+void add_counters(SQLite::Database& connection, SessionId session, TaskId task, const std::map<records::Weights, TaskCounters>& batch);
 
-/// Of each task's whole trials by kind, or of one task's; none where there are none.
+/// Of the whole trials of each task, or of one; none where there are none.
 std::map<CountedTask, TaskCounters> count_trials(SQLite::Database& connection, std::optional<TaskId> task);
 /// As the rows say that are kept of them.
 std::map<CountedTask, TaskCounters> stored_counters(SQLite::Database& connection);

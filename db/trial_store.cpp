@@ -176,7 +176,7 @@ Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId ta
     const int64_t before = last_number(c, session, task);
     int64_t number = before, next = impl_->fresh_id("trial");
     std::vector<TrialId> ids;
-    TaskCounters counters;
+    std::map<records::Weights, TaskCounters> counters;
     const bool claimed = is_claimed(c, session);
     bool replaced = false;
     for (const records::Record& record : records) {
@@ -192,7 +192,7 @@ Expected<std::vector<TrialId>> Database::put_trials(SessionId session, TaskId ta
       put.bindNoCopy(kFinals + kFinalColumnCount, samples.data(), static_cast<int>(samples.size()));
       TW_TRY(const TrialId id, insert(c, put, put_samples, session, task, record, samples, before, replaced));
       ids.push_back(id);
-      counters.add(record, claimed);
+      counters[record.result.weights].add(record, claimed);
     }
     add_counters(c, session, task, counters);
     if (replaced) recount(c, std::nullopt);
@@ -374,31 +374,34 @@ Expected<Activity> Database::activity(SessionId session, int slices) {
   });
 }
 
-Expected<std::optional<records::Record>> Database::best(const std::string& task_key) {
-  TW_TRY(auto found, best_of_kinds(task_key));
+Expected<std::optional<records::Record>> Database::best(const std::string& task_key, records::Weights in_network) {
+  TW_TRY(auto found, best_of_kinds(task_key, in_network));
   return found ? std::optional(std::move(found->record)) : std::nullopt;
 }
 
-Expected<std::optional<BestRecord>> Database::best_of_kinds(const std::string& task_key, SessionId session) {
+Expected<std::optional<BestRecord>> Database::best_of_kinds(const std::string& task_key, records::Weights in_network, SessionId session) {
   const std::string of_session = session ? fmt::format("AND session_id = {}", session.value) : std::string();
+  const std::string comparable = comparable_trials(in_network);
   return impl_->read([&](SQLite::Database& c) -> Expected<std::optional<BestRecord>> {
     for (const Rank& rank : kRanks) {
-      SQLite::Statement q(
-          c, fmt::format("SELECT {}, {}, sample.data, session.id, session.tuner, number, {}, trial.id FROM trial {} "
-                         "JOIN session ON session.id = session_id "
-                         "WHERE task_id = (SELECT id FROM task WHERE key = ?) AND status = 'ok' AND {} censored = 0 AND seconds IS NOT NULL "
-                         "AND coalesce(final_s, seconds) < 9e999 AND coalesce(final_s, seconds) >= {} AND session.kind = '{}' "
-                         "{} AND {} ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 16",
-                         kRecordColumns, kFinalColumns, kWeightsColumn, kSamples, rank.verified, records::kLeastTime, time_kind_name(rank.kind),
-                         of_session, whole_if(true)));
-      q.bind(1, task_key);
-      while (q.executeStep()) {
-        if (auto record = best_row(q, rank.kind)) {
-          record->task_key = task_key;
-          const int at = kRecordColumnCount + kFinalColumnCount + 1;
-          return std::optional(BestRecord{*std::move(record), rank.kind, SessionId{q.getColumn(at).getInt64()}, q.getColumn(at + 2).getInt64()});
+      for (const std::string& of_weights : {comparable, "NOT " + comparable}) {
+        SQLite::Statement q(
+            c, fmt::format("SELECT {}, {}, sample.data, session.id, session.tuner, number, {}, trial.id FROM trial {} "
+                           "JOIN session ON session.id = session_id "
+                           "WHERE task_id = (SELECT id FROM task WHERE key = ?) AND status = 'ok' AND {} censored = 0 AND seconds IS NOT NULL "
+                           "AND coalesce(final_s, seconds) < 9e999 AND coalesce(final_s, seconds) >= {} AND session.kind = '{}' "
+                           "AND {} {} AND {} ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 16",
+                           kRecordColumns, kFinalColumns, kWeightsColumn, kSamples, rank.verified, records::kLeastTime, time_kind_name(rank.kind), of_weights,
+                           of_session, whole_if(true)));
+        q.bind(1, task_key);
+        while (q.executeStep()) {
+          if (auto record = best_row(q, rank.kind)) {
+            record->task_key = task_key;
+            const int at = kRecordColumnCount + kFinalColumnCount + 1;
+            return std::optional(BestRecord{*std::move(record), rank.kind, SessionId{q.getColumn(at).getInt64()}, q.getColumn(at + 2).getInt64()});
+          }
+          impl_->damage.add({"trial", q.getColumn(kRecordColumnCount + kFinalColumnCount + 5).getInt64()});
         }
-        impl_->damage.add({"trial", q.getColumn(kRecordColumnCount + kFinalColumnCount + 5).getInt64()});
       }
     }
     return std::optional<BestRecord>();

@@ -54,7 +54,7 @@ Expected<void> add_kernel_passes(const std::vector<api::NetworkTask>& tasks, db:
     progress.update(static_cast<int64_t>(t), tasks[t].task.name);
     std::optional<records::Record> best;
     if (db) {
-      TW_TRY(best, db->best(tasks[t].task.key));
+      TW_TRY(best, db->best(tasks[t].task.key, tasks[t].constants));
     }
     const records::Candidate candidate = best ? best->candidate : tune::default_candidate(tasks[t].task);
     std::map<std::string, bool> changed;  // a pass may run more than once

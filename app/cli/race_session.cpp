@@ -3,7 +3,7 @@
 
 #include "app/cli/common.h"
 #include "app/logs/earlier_session.h"
-#include "engine/api/network_finals.h"
+#include "engine/api/compile.h"
 #include "engine/api/tune.h"
 
 namespace tw::cli {

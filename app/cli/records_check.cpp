@@ -75,7 +75,7 @@ int check_records(const RecordsArguments& o) {
   std::vector<BestKernel> kernels;
   for (const db::TaskRow& row : *rows) {
     if (!matches(row, o.filters) || row.dag_text.empty()) continue;
-    const auto best = (*db)->best(row.key);
+    const auto best = (*db)->best(row.key, records::Weights::unknown);
     if (!best) return fail(best.error());
     if (!*best) continue;
     auto task = db::readable_task(**db, row);

@@ -164,14 +164,15 @@ struct CacheOptions {
 };
 
 /// The steps that a person asked for, or those of the default schedule.
-Expected<std::vector<schedule::Step>> steps_of(const CacheOptions& o, const records::Task& task) {
+Expected<std::vector<schedule::Step>> steps_of(const CacheOptions& o, const api::NetworkTask& chosen) {
+  const records::Task& task = chosen.task;
   std::vector<schedule::Step> steps;
   if (!o.steps.empty()) {
     TW_TRY(const Json json, parse_json(o.steps));
     TW_TRY(steps, schedule::steps_from_json(json));
   } else if (!o.db.empty()) {
     TW_TRY(const auto db, open_workspace(o.db, db::Mode::read_only));
-    TW_TRY(const auto best, db->best(task.key));
+    TW_TRY(const auto best, db->best(task.key, chosen.constants));
     if (!best) return Error(ErrorCode::not_found, "Expected a trial of the task in the workspace, found none", o.db);
     steps = best->candidate.steps;
   } else if (o.point >= 0) {
@@ -220,9 +221,10 @@ int play_cache(const CacheOptions& o) {
   const auto chosen = std::find_if(tasks.begin(), tasks.end(), [&](const auto& t) { return t.task.name == o.task || (!o.task.empty() && t.task.key.starts_with(o.task)); });
   if (tasks.empty() || (!o.task.empty() && chosen == tasks.end()))
     return fail_input(Error(ErrorCode::not_found, fmt::format("Expected a name or the beginning of a key that `tw tasks` lists, found '{}'", printable(o.task))));
-  const records::Task& task = o.task.empty() ? tasks.front().task : chosen->task;
+  const api::NetworkTask& asked = o.task.empty() ? tasks.front() : *chosen;
+  const records::Task& task = asked.task;
   if (!task.dag) return fail_input(Error(ErrorCode::unsupported, "Expected a task with its computation, found one that was recorded without"));
-  const auto steps = steps_of(o, task);
+  const auto steps = steps_of(o, asked);
   if (!steps) return fail_input(steps.error());
   const auto played = api::play_loops(task, *steps, {.limit = o.limit, .smaller_caches = o.smaller_caches, .own_sizes = o.own_sizes});
   if (!played) return fail(played.error());

@@ -133,7 +133,7 @@ Expected<std::vector<Standing>> standings(const std::string& path, const std::ve
   if (path.empty()) return all;
   TW_TRY(const auto db, open_workspace(path, db::Mode::read_only));
   for (const auto& t : tasks) {
-    TW_TRY(const auto row, db->task_by_key(t.task.key));
+    TW_TRY(const auto row, db->task_by_key(t.task.key, t.constants));
     all.push_back(row ? Standing{row->kind(), row->counts()} : Standing());
   }
   return all;

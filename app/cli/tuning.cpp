@@ -104,7 +104,7 @@ Expected<StoredNetwork> store_network(db::Database& db, const LoadedNetwork& loa
   TW_TRY(rows.model, db.put_model(network.imported.name, path, network.content_key, logs::network_summary(network)));
   for (const api::NetworkTask& t : tasks) {
     TW_TRY(const TaskId id, db.put_task(t.task));
-    TW_CHECK(db.link_task(rows.model, id, t.weight));
+    TW_CHECK(db.link_task(rows.model, id, t.weight, t.constants));
     rows.tasks.push_back(id);
   }
   return rows;

@@ -9,7 +9,6 @@
 #include "app/logs/recorded_space.h"
 #include "db/session_workspace.h"
 #include "engine/api/import_apart.h"
-#include "engine/api/network_finals.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/process/temporary_folder.h"
@@ -27,7 +26,7 @@ Expected<bool> run_cell(const CampaignPlan& plan, size_t place, const std::strin
   TW_TRY(const ModelId model, db->put_model(network.imported.name, name, network.content_key, network_summary(network)));
   for (const api::NetworkTask& t : tasks) {
     TW_TRY(const TaskId id, db->put_task(t.task));
-    TW_CHECK(db->link_task(model, id, t.weight));
+    TW_CHECK(db->link_task(model, id, t.weight, t.constants));
   }
   api::TuneRequest request{.tasks = {}, .filters = {}, .target = cell.target, .options = plan.options, .device = cell.device, .workers = hooks.workers, .session = {}, .race = campaign_race(plan.name), .replay = {}};
   request.options.weights = api::weights_of(network, cell.target);

@@ -189,7 +189,7 @@ Expected<ModelId> model_with(db::Database& db, const Log& log) {
                                            Json{{"log", format_name(log.content.format)}}));
   for (const LoggedTask& t : log.tasks) {
     TW_TRY(const TaskId id, put_task(db, t));
-    TW_CHECK(db.link_task(model, id, 1));
+    TW_CHECK(db.link_task(model, id, 1, records::Weights::unknown));
   }
   return model;
 }

@@ -9,8 +9,8 @@ Expected<std::vector<api::TriedTask>> tried_tasks(const std::vector<api::Network
   std::vector<api::TriedTask> out;
   for (const api::NetworkTask& task : tasks) {
     api::TriedTask t{task, std::numeric_limits<double>::infinity(), std::nullopt};
-    TW_TRY(t.best, db.best(task.task.key));
-    TW_TRY(const auto row, db.task_by_key(task.task.key));
+    TW_TRY(t.best, db.best(task.task.key, task.constants));
+    TW_TRY(const auto row, db.task_by_key(task.task.key, task.constants));
     if (row) t.default_s = row->counts().default_s;
     out.push_back(std::move(t));
   }

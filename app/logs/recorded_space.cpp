@@ -419,7 +419,7 @@ Expected<EnteredSpace> enter_recorded_space(db::Database& db, const RecordedSpac
   EnteredSpace entered;
   TW_TRY(const TaskId task, db.put_task(space.task));
   TW_TRY(entered.model, db.put_model(space.task.name, space.task.name + ".te", content_key(space.text), Json{{"name", space.task.name}, {"text", space.text}}));
-  TW_CHECK(db.link_task(entered.model, task, 1));
+  TW_CHECK(db.link_task(entered.model, task, 1, records::Weights::unknown));
   api::ClaimChecker claims;
   std::vector<records::Record> fresh;
   for (records::Record r : space.records) {

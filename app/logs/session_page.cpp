@@ -126,6 +126,15 @@ Expected<T> found(const Rows& rows, const char* what, int64_t id) {
   return *at;
 }
 
+/// As it counts in the session's network.
+Expected<db::TaskRow> task_of(db::Database& database, const db::SessionRow& session, TaskId id) {
+  TW_TRY(const auto linked, database.tasks_of(session.model));
+  for (const db::ModelTaskRow& row : linked)
+    if (row.task.id == id) return row.task;
+  TW_TRY(const auto tasks, database.tasks());
+  return found<db::TaskRow>(tasks, "task", id.value);
+}
+
 /// A long text, closed until it is asked for.
 std::string folded(const char* title, const std::string& text, bool open = false) {
   if (text.empty()) return "";
@@ -180,9 +189,8 @@ Expected<std::string> session_page(db::Database& database, SessionId id, StopTok
 
 Expected<std::string> trial_page(db::Database& database, SessionId id, TaskId task_id, int64_t number) {
   TW_TRY(const auto sessions, database.sessions());
-  TW_TRY(const auto tasks, database.tasks());
   TW_TRY(const auto session, found<db::SessionRow>(sessions, "session", id.value));
-  TW_TRY(const auto task, found<db::TaskRow>(tasks, "task", task_id.value));
+  TW_TRY(const db::TaskRow task, task_of(database, session, task_id));
   TW_TRY(const auto row, database.trial(id, task_id, number));
   if (!row) return Error(ErrorCode::not_found, fmt::format("Expected trial {} of session {} and task '{}', found none", number, id.value, printable(task.name)));
   const records::MeasureResult& result = row->record.result;

@@ -204,9 +204,9 @@ ExplainService::Finder ExplainService::findConfig(qint64 index) const {
 }
 
 ExplainService::Finder ExplainService::findBest() const {
-  return [&engine = m_engine, task = *m_hub.taskValue(), database = m_workspace.reader()](StopToken) -> Expected<Found> {
+  return [&engine = m_engine, task = *m_hub.taskValue(), constants = m_hub.constants(), database = m_workspace.reader()](StopToken) -> Expected<Found> {
     if (database) {
-      TW_TRY(const std::optional<records::Record> best, database->best(task.key));
+      TW_TRY(const std::optional<records::Record> best, database->best(task.key, constants));
       if (best) return Found{tr("Best of all sessions: %1").arg(widgets::secondsText(best->result.decided_s())), best->candidate};
     }
     return Found{tr("Default schedule"), engine.defaultCandidate(task)};

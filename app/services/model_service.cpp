@@ -60,7 +60,7 @@ Expected<void> enter(OpenModel& model, db::Database& database) {
   TW_TRY(model.id, database.put_model(model.name.toStdString(), model.path.toStdString(), model.network.content_key, summaryOf(model)));
   for (const auto& t : model.tasks) {
     TW_TRY(const TaskId id, database.put_task(t.task));
-    TW_CHECK(database.link_task(model.id, id, t.weight));
+    TW_CHECK(database.link_task(model.id, id, t.weight, t.constants));
     model.taskIds.push_back(id);
   }
   return {};
@@ -319,6 +319,7 @@ void ModelService::openStored(ModelId id) {
         t.space_size = spaces.empty() ? 1 : spaces.front().space->size();
       }
       t.weight = r.weight;
+      t.constants = r.weights;
       t.flops_share = flops > 0 ? static_cast<double>(r.task.flops) * r.weight / flops : 0;
       model->titles << QString::fromStdString(t.task.name);
       model->tasks.push_back(std::move(t));

@@ -83,7 +83,7 @@ AnsorRecords::AnsorRecords(std::span<const records::Task> tasks, const std::vect
   }
 }
 
-Expected<std::optional<records::Record>> AnsorRecords::best(const std::string& task_key) {
+Expected<std::optional<records::Record>> AnsorRecords::best(const std::string& task_key, records::Weights) {
   const auto at = best_.find(task_key);
   return at == best_.end() ? std::nullopt : std::optional(at->second);
 }

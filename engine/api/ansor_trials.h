@@ -32,7 +32,7 @@ class AnsorRecords : public records::RecordSource {
   };
   AnsorRecords(std::span<const records::Task> tasks, const std::vector<NamedLog>& logs);
 
-  Expected<std::optional<records::Record>> best(const std::string& task_key) override;
+  Expected<std::optional<records::Record>> best(const std::string& task_key, records::Weights in_network) override;
   /// Lines that were faster than what is applied, or the only ones, but whose steps do not apply here: one sentence each.
   const std::vector<std::string>& problems() const { return problems_; }
 

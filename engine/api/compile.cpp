@@ -160,11 +160,12 @@ class Compiler {
   /// The best record of each workload whose steps still apply and lower.
   Expected<void> find_records(records::RecordSource& source) {
     const auto& workloads = n_.partition.workloads;
+    const records::Weights weights = weights_of(n_, target_);
     for (size_t i = 0; i < workloads.size(); ++i) {
       if (options_.stop.stop_requested()) return compilation_cancelled();
       report("Looking up records", static_cast<int>(i), static_cast<int>(workloads.size()));
       const std::string key = records::make_task(workloads[i].name, workloads[i].dag, target_).key;
-      TW_TRY(const std::optional<records::Record> best, source.best(key));
+      TW_TRY(const std::optional<records::Record> best, source.best(key, weights));
       if (!best) continue;
       if (best->candidate.is_default()) {  // made anew, so that it can adopt the layouts around it
         defaults_[key] = {fmt::format("default, {}", si_text(best->result.decided_s(), "s")), best->origin, measured_s(*best),

@@ -36,9 +36,13 @@ Expected<Network> import_network(const std::string& path, const Target& target, 
                                  const graph::PassHooks& hooks = {});
 
 /// One task per distinct workload, heaviest first.
+/// Where the constants of a network are when its kernels come to them; trials of its tasks are timed so.
+records::Weights weights_of(const Network& network, const Target& target);
+
 struct NetworkTask {
   records::Task task;
   int weight = 1;
+  records::Weights constants = records::Weights::unknown;     ///< weights_of the network
   double flops_share = 0;                                     ///< of the network's FLOPs
   std::string space;                                          ///< names of its templates, or "default"
   int64_t space_size = 1;                                     ///< points of all of them

@@ -5,6 +5,7 @@
 #include "engine/base/file.h"
 #include "engine/base/text.h"
 #include "engine/graph/expression.h"
+#include "engine/measure/weights.h"
 #include "engine/space/own/own.h"
 #include "engine/space/template.h"
 
@@ -41,12 +42,19 @@ Expected<Network> import_network(const std::string& path, const Target& target, 
   return n;
 }
 
+records::Weights weights_of(const Network& network, const Target& target) {
+  int64_t bytes = 0;
+  for (const graph::Value& v : network.optimized.values) bytes += v.constant ? static_cast<int64_t>(v.constant->data.size()) : 0;
+  return measure::weights_in_network(target, bytes);
+}
+
 std::vector<NetworkTask> network_tasks(const Network& network, const Target& target, const std::function<bool(int done, int total)>& progress) {
   std::vector<NetworkTask> tasks;
+  const records::Weights constants = weights_of(network, target);
   double total = 0;
   for (const graph::Workload& w : network.partition.workloads) {
     if (progress && !progress(static_cast<int>(tasks.size()), static_cast<int>(network.partition.workloads.size()))) break;
-    NetworkTask t{.task = records::make_task(w.name, w.dag, target), .weight = w.weight(), .space = std::string(records::kDefaultSpace)};
+    NetworkTask t{.task = records::make_task(w.name, w.dag, target), .weight = w.weight(), .constants = constants, .space = std::string(records::kDefaultSpace)};
     int64_t points = 0;
     const std::vector<const space::Template*> searched = space::alternatives(*w.dag, target);
     for (const space::Template* found : searched) {

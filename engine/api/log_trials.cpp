@@ -267,9 +267,9 @@ std::optional<records::Record> nearest_record(const records::Task& task, const s
 class FirstOf : public records::RecordSource {
  public:
   explicit FirstOf(std::vector<records::RecordSource*> sources) : sources_(std::move(sources)) {}
-  Expected<std::optional<records::Record>> best(const std::string& task_key) override {
+  Expected<std::optional<records::Record>> best(const std::string& task_key, records::Weights in_network) override {
     for (records::RecordSource* source : sources_) {
-      auto found = source->best(task_key);
+      auto found = source->best(task_key, in_network);
       if (!found || *found) return found;
     }
     return std::optional<records::Record>();
@@ -291,7 +291,6 @@ class FirstOf : public records::RecordSource {
 
 LogRecords::LogRecords(std::span<const records::Task> tasks, const std::vector<NamedLog>& logs, bool nearest) {
   records::HistoryBest history;
-  std::vector<records::Record> ours;
   ClaimChecker claims;
   std::map<std::string, const records::Task*> known;
   std::map<std::string, const records::Task*> quickest;   // by the workload that AutoTVM names: the task that needs the least time
@@ -325,14 +324,14 @@ LogRecords::LogRecords(std::span<const records::Task> tasks, const std::vector<N
         continue;
       }
       if (line.record.result.ok() && !trial->result.ok()) problems_.push_back(fmt::format("{}: {}", claim.record.origin, trial->result.message));
-      ours.push_back(*std::move(trial));
+      measured_.push_back(*std::move(trial));
     }
   }
   for (const records::Task& task : tasks) {
-    const records::Record* measured = records::best_of(ours, task.key);
-    std::optional<records::Record> record = measured ? std::optional(*measured) : applied(task, history);
+    if (records::best_of(measured_, task.key)) continue;
+    std::optional<records::Record> record = applied(task, history);
     if (!record && nearest) record = nearest_record(task, logs);
-    if (record) best_.emplace(task.key, std::move(*record));
+    if (record) applied_.emplace(task.key, std::move(*record));
   }
 }
 
@@ -351,9 +350,10 @@ std::optional<records::Record> LogRecords::applied(const records::Task& task, co
   return std::nullopt;
 }
 
-Expected<std::optional<records::Record>> LogRecords::best(const std::string& task_key) {
-  const auto found = best_.find(task_key);
-  return found == best_.end() ? std::nullopt : std::optional(found->second);
+Expected<std::optional<records::Record>> LogRecords::best(const std::string& task_key, records::Weights in_network) {
+  if (const records::Record* measured = records::best_of(measured_, task_key, in_network)) return std::optional(*measured);
+  const auto found = applied_.find(task_key);
+  return found == applied_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::unique_ptr<records::RecordSource> first_of(std::vector<records::RecordSource*> sources) { return std::make_unique<FirstOf>(std::move(sources)); }

@@ -45,14 +45,15 @@ class LogRecords : public records::RecordSource {
   /// With `nearest`, tasks without either get the nearest point of the lines with their template (see space::nearest_point).
   LogRecords(std::span<const records::Task> tasks, const std::vector<NamedLog>& logs, bool nearest);
 
-  Expected<std::optional<records::Record>> best(const std::string& task_key) override;
+  Expected<std::optional<records::Record>> best(const std::string& task_key, records::Weights in_network) override;
   /// Lines that would have been applied but mean no valid point here, one sentence each.
   const std::vector<std::string>& problems() const { return problems_; }
 
  private:
   std::optional<records::Record> applied(const records::Task& task, const records::HistoryBest& history);
 
-  std::map<std::string, records::Record> best_;  ///< by task key
+  std::vector<records::Record> measured_;           ///< of the tasks, in the order of the lines
+  std::map<std::string, records::Record> applied_;  ///< by task key, where none was measured
   std::vector<std::string> problems_;
 };
 

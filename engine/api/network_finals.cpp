@@ -11,7 +11,6 @@
 #include "engine/farm/farm_file.h"
 #include "engine/farm/network_on_device.h"
 #include "engine/measure/device.h"
-#include "engine/measure/weights.h"
 #include "engine/measure/worker.h"
 #include "engine/process/temporary_folder.h"
 #include "engine/records/recorded_trials.h"
@@ -26,7 +25,7 @@ double now_s() { return clock_now_s(CLOCK_MONOTONIC); }
 class Chosen : public records::RecordSource {
  public:
   std::map<std::string, records::Record> records;
-  Expected<std::optional<records::Record>> best(const std::string& task_key) override {
+  Expected<std::optional<records::Record>> best(const std::string& task_key, records::Weights) override {
     const auto it = records.find(task_key);
     return it == records.end() ? std::optional<records::Record>() : std::optional(it->second);
   }
@@ -135,12 +134,6 @@ double summed_seconds(std::span<const TriedTask> tasks, const std::function<doub
   for (const TriedTask& t : tasks)
     if (const double s = seconds(t); std::isfinite(s)) total += t.task.weight * s;
   return total;
-}
-
-records::Weights weights_of(const Network& network, const Target& target) {
-  int64_t bytes = 0;
-  for (const graph::Value& v : network.optimized.values) bytes += v.constant ? static_cast<int64_t>(v.constant->data.size()) : 0;
-  return measure::weights_in_network(target, bytes);
 }
 
 const char* standing_text(Standing s) {

@@ -60,9 +60,6 @@ Expected<NetworkFinals> run_network_finals(const NetworkFinalsRequest& request, 
 /// Sum of weight × time over tasks: what a network would take if its kernels ran as they do alone. Tasks without a time are left out.
 double summed_seconds(std::span<const TriedTask> tasks, const std::function<double(const TriedTask&)>& seconds);
 
-/// Where the constants of a network are when its kernels come to them; trials of its tasks are timed so.
-records::Weights weights_of(const Network& network, const Target& target);
-
 /// Such as "no gain in its place".
 const char* standing_text(Standing s);
 /// Stable name for files and documents, such as "no_gain_in_place".

@@ -37,7 +37,7 @@ int lock_folder(const std::string& path) {
 
 Expected<TemporaryFolder> TemporaryFolder::create() {
   std::error_code ec;
-  std::string path = (fs::temp_directory_path(ec) / (std::string(kBeginning) + "XXXXXX")).string();
+  std::string path = (fs::temp_directory_path(ec) / fmt::format("{}XXXXXX", kBeginning)).string();
   if (ec || mkdtemp(path.data()) == nullptr)
     return Error(ErrorCode::infrastructure, fmt::format("Cannot make a temporary folder: {}", ec ? ec.message() : std::strerror(errno)));
   const int lock = lock_folder(path);

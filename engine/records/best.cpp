@@ -14,12 +14,14 @@
 
 namespace tw::records {
 
-const Record* best_of(std::span<const Record> records, const std::string& task_key) {
+const Record* best_of(std::span<const Record> records, const std::string& task_key, Weights in_network) {
   const Record* best = nullptr;
   for (const Record& r : records) {
     if (r.task_key != task_key || !r.result.ok() || r.result.censored || !std::isfinite(r.result.decided_s())) continue;
     // Of equals after the finals, the one that was fastest before.
-    const auto rank = [](const Record& x) { return std::tuple(x.claimed, !x.result.verified, x.result.decided_s(), x.result.seconds()); };
+    const auto rank = [&](const Record& x) {
+      return std::tuple(x.claimed, !x.result.verified, !comparable(x.result.weights, in_network), x.result.decided_s(), x.result.seconds());
+    };
     if (!best || rank(r) < rank(*best)) best = &r;
   }
   return best;

@@ -8,8 +8,8 @@
 namespace tw::records {
 
 /// The fastest verified ok record of a task, by MeasureResult::decided_s(), the earlier of equals; where none is verified, the fastest ok one; claims only
-/// where there is no other; null if there is none.
-const Record* best_of(std::span<const Record> records, const std::string& task_key);
+/// where there is no other; null if there is none. Of each of the three, one whose time is comparable in a network with constants there comes first.
+const Record* best_of(std::span<const Record> records, const std::string& task_key, Weights in_network = Weights::unknown);
 
 /// What a line is a trial of: our task's key, else target, task name and arguments.
 std::string workload_key(const AutotvmRecord& record);

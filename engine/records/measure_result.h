@@ -47,6 +47,8 @@ enum class Weights : uint8_t {
 };
 /// "cold" and "warm"; empty for what is not known.
 const char* weights_name(Weights w);
+/// Whether a time of the one state tells about the other: what is not known may be either.
+inline bool comparable(Weights a, Weights b) { return a == b || a == Weights::unknown || b == Weights::unknown; }
 Weights weights_from_name(std::string_view name);
 
 /// Outcome of the finals of a task, where the fastest trials run against each other.

@@ -31,9 +31,9 @@ Expected<void> MemoryStore::settle(const Task& task, const std::vector<Record>& 
   return {};
 }
 
-Expected<std::optional<Record>> MemoryStore::best(const std::string& task_key) {
+Expected<std::optional<Record>> MemoryStore::best(const std::string& task_key, Weights in_network) {
   const std::lock_guard lock(mutex_);
-  const Record* found = best_of(records_, task_key);
+  const Record* found = best_of(records_, task_key, in_network);
   return found ? std::optional(*found) : std::nullopt;
 }
 

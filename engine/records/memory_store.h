@@ -14,7 +14,7 @@ class MemoryStore : public RecordSink, public RecordSource {
   Expected<void> store(const Task& task, const std::vector<Record>& records) override;
   Expected<void> store(const Task& task, const std::vector<Record>& records, const Round& round) override;
   Expected<void> settle(const Task& task, const std::vector<Record>& finalists) override;
-  Expected<std::optional<Record>> best(const std::string& task_key) override;
+  Expected<std::optional<Record>> best(const std::string& task_key, Weights in_network) override;
   std::vector<Record> records() const;
   std::vector<Round> rounds() const;  ///< ascending by number
 

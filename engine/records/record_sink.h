@@ -49,8 +49,9 @@ class RecordSource {
     static_cast<void>(network), static_cast<void>(record);
     return std::optional<InNetwork>();
   }
-  /// Fastest verified trial of a task; where none is verified (logs of others), the fastest of those; or nothing.
-  virtual Expected<std::optional<Record>> best(const std::string& task_key) = 0;
+  /// Fastest verified trial of a task; where none is verified (logs of others), the fastest of those; or nothing. Of either, those that were timed with constants
+  /// where the network has them come before the others: what stays in caches flatters schedules that wait for memory elsewhere.
+  virtual Expected<std::optional<Record>> best(const std::string& task_key, Weights in_network) = 0;
 };
 
 }  // namespace tw::records

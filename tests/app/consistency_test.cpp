@@ -126,7 +126,7 @@ class ConsistencyTest : public QObject {
     QTRY_COMPARE(w->workspace().sessions().size(), size_t{2});
     // By hand, faster than all; simulated, faster still; and all of it replayed.
     db::Database& database = *w->workspace().database();
-    const auto best = database.best(model->tasks[0].task.key).value();
+    const auto best = database.best(model->tasks[0].task.key, records::Weights::unknown).value();
     QVERIFY(best);
     const auto put = [&](const char* tuner, const Json& options, int64_t index, double seconds) {
       const SessionId session = database.begin_session(model->id, tuner, model->target.str(), options, Json::object()).value();

@@ -366,7 +366,9 @@ class JourneysTest : public QObject {
     press(*w, Qt::Key_B, Qt::ControlModifier);
     QTRY_VERIFY_WITH_TIMEOUT(w->build().built() != nullptr, 60'000);
     QCOMPARE(w->build().built()->executable.calls.size(), size_t{1});
-    QVERIFY(!w->build().built()->executable.calls[0].record.empty());
+    const runtime::Call& call = w->build().built()->executable.calls[0];
+    // What won alone may gain nothing in its place, by times that no test decides.
+    QVERIFY2(!call.record.empty() || call.origin.find("won alone, not in this network") != std::string::npos, call.origin.c_str());
     const QString folder = m_dir.filePath(QStringLiteral("c"));
     w->build().exportCode(folder);
     QTRY_VERIFY(QFile::exists(folder + QStringLiteral("/my_matmul.h")));

@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < tasks.size(); ++i) {
     trials += report.tasks[i].trials;
     for (const auto& [status, count] : report.tasks[i].by_status) reported[status] += count;
-    const auto best = bench::need(store.best(tasks[i].task.key));
+    const auto best = bench::need(store.best(tasks[i].task.key, records::Weights::unknown));
     right &= best && fate(best->candidate.index) == Status::ok;
   }
   std::map<Status, int64_t> seen;

@@ -140,7 +140,7 @@ void fill(const QString& path, int trials) {
   const auto tasks = engine.tasks(network, engine.target(), {});
   const ModelId model = need(db->put_model("fake", file.toStdString(), network.content_key, Json::object()));
   const TaskId task = need(db->put_task(tasks[0].task));
-  need(db->link_task(model, task, 1));
+  need(db->link_task(model, task, 1, records::Weights::unknown));
   const SessionId session = need(db->begin_session(model, "random", "llvm", Json{{"seed", 1}}, Json::object()));
   std::vector<records::Record> batch;
   for (int i = 0; i < trials; ++i) {

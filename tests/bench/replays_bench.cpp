@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   const process::TemporaryFolder folder = bench::need(process::TemporaryFolder::create());
   const std::shared_ptr<db::Database> db = bench::need(db::Database::open(folder.path() + "/r.twdb"));
   const ModelId model = bench::need(db->put_model(name, name, name, Json::object()));
-  bench::need(db->link_task(model, bench::need(db->put_task(space.task)), 1));
+  bench::need(db->link_task(model, bench::need(db->put_task(space.task)), 1, records::Weights::unknown));
   const auto store = db::session_store(db, model, Json::object());
   int64_t stored = 0;
   const double in_workspace = bench::seconds_of([&] {

@@ -24,7 +24,7 @@ class BundleTest : public QObject {
     const ModelId secret = w.db->put_model("secret", "/home/someone/secret.onnx", "other", Json::object()).value();
     const records::Task hidden = fixture::task("hidden", 8);
     const TaskId hidden_id = w.db->put_task(hidden).value();
-    QVERIFY(w.db->link_task(secret, hidden_id, 1));
+    QVERIFY(w.db->link_task(secret, hidden_id, 1, records::Weights::unknown));
     const SessionId kept = w.db->begin_session(secret, "genetic", hidden.target.str(), Json{{"seed", 2}}, Json::object()).value();
     QVERIFY(w.db->put_trials(kept, hidden_id, {trial(hidden, 5, 1e-3)}));
     QVERIFY(w.db->put_trials(kept, w.task_id, {trial(w.task, 7, 1e-3)}));

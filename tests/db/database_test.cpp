@@ -162,7 +162,7 @@ class DatabaseTest : public QObject {
     const auto best = *w_.db->best_of_kinds(w_.task.key);
     QCOMPARE(best->kind, TimeKind::measured);
     QCOMPARE(best->record.candidate.index, int64_t{1});
-    const auto simulated = *w_.db->best_of_kinds(w_.task.key, [&] {
+    const auto simulated = *w_.db->best_of_kinds(w_.task.key, records::Weights::unknown, [&] {
       for (const SessionRow& row : *w_.db->sessions())
         if (row.kind == TimeKind::simulated) return row.id;
       return SessionId{};
@@ -179,7 +179,7 @@ class DatabaseTest : public QObject {
     for (records::Record& r : trials) r.result.verdict = records::Verdict{r.result.seconds(), 1, 1};
     trials[0].result.verdict->seconds = 0.5e-3;
     VERIFY_OK(w_.db->put_finals(w_.session, w_.task_id, trials));
-    QCOMPARE((*w_.db->best(w_.task.key))->candidate.space, std::string("space"));
+    QCOMPARE((*w_.db->best(w_.task.key, records::Weights::unknown))->candidate.space, std::string("space"));
   }
   /// What a formula promises does not beat what was measured, wherever the device is named.
   void measured_trials_are_best_before_simulated_ones() {
@@ -188,17 +188,17 @@ class DatabaseTest : public QObject {
     const SessionId in_window = *w_.db->begin_session(w_.model, "random", target, Json::object(), Json{{"device", "sim:a100"}});
     VERIFY_OK(w_.db->put_trials(simulated, w_.task_id, {trial(w_.task, 1, 1e-5)}));
     VERIFY_OK(w_.db->put_trials(in_window, w_.task_id, {trial(w_.task, 2, 2e-5)}));
-    QCOMPARE((*w_.db->best(w_.task.key))->candidate.index, 1);
+    QCOMPARE((*w_.db->best(w_.task.key, records::Weights::unknown))->candidate.index, 1);
     VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, 3, 1e-3)}));
-    QCOMPARE((*w_.db->best(w_.task.key))->candidate.index, 3);
+    QCOMPARE((*w_.db->best(w_.task.key, records::Weights::unknown))->candidate.index, 3);
   }
   /// Whatever a log says of itself: not verified, and best only where nothing was measured here.
   void claims_are_best_last() {
     const SessionId imported = *w_.db->begin_session(w_.model, kImported, w_.task.target.str(), Json::object(), Json::object());
     VERIFY_OK(w_.db->put_trials(imported, w_.task_id, {trial(w_.task, 1, 1e-5), trial(w_.task, -1, 2e-5)}));
-    QCOMPARE((*w_.db->best(w_.task.key))->candidate.index, 1);
-    QVERIFY((*w_.db->best(w_.task.key))->claimed);
-    QVERIFY(!(*w_.db->best(w_.task.key))->result.verified);
+    QCOMPARE((*w_.db->best(w_.task.key, records::Weights::unknown))->candidate.index, 1);
+    QVERIFY((*w_.db->best(w_.task.key, records::Weights::unknown))->claimed);
+    QVERIFY(!(*w_.db->best(w_.task.key, records::Weights::unknown))->result.verified);
     QCOMPARE((*w_.db->tasks())[0].counts().best_s, 1e-5);
     QVERIFY(std::isinf((*w_.db->tasks())[0].counts().default_s));
     QVERIFY(!(*w_.db->trials(imported, w_.task_id))[0].record.result.verified);
@@ -208,15 +208,15 @@ class DatabaseTest : public QObject {
     records::Record own = trial(w_.task, 2, 1e-3);
     own.result.verified = false;
     VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {own}));
-    QCOMPARE((*w_.db->best(w_.task.key))->candidate.index, 2);
-    QVERIFY(!(*w_.db->best(w_.task.key))->claimed);
+    QCOMPARE((*w_.db->best(w_.task.key, records::Weights::unknown))->candidate.index, 2);
+    QVERIFY(!(*w_.db->best(w_.task.key, records::Weights::unknown))->claimed);
     VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, 3, 2e-3)}));
-    QCOMPARE((*w_.db->best(w_.task.key))->candidate.index, 3);
+    QCOMPARE((*w_.db->best(w_.task.key, records::Weights::unknown))->candidate.index, 3);
     QCOMPARE((*w_.db->tasks())[0].counts().best_s, 2e-3);
     std::vector<records::Record> finalists = {trial(w_.task, 1, 1e-5)};
     finalists[0].result.verdict = records::Verdict{1e-6, 1, 1};
     VERIFY_OK(w_.db->put_finals(imported, w_.task_id, finalists));
-    QCOMPARE((*w_.db->best(w_.task.key))->candidate.index, 3);
+    QCOMPARE((*w_.db->best(w_.task.key, records::Weights::unknown))->candidate.index, 3);
     QCOMPARE((*w_.db->tasks())[0].counts().best_s, 2e-3);
   }
   void finals_decide_which_trial_is_best() {
@@ -225,7 +225,7 @@ class DatabaseTest : public QObject {
     trials[1].result.verdict = records::Verdict{std::numeric_limits<double>::infinity(), 1, 1};
     trials[2].result.verdict = records::Verdict{1.3e-3, 1.2, 1.4};
     VERIFY_OK(w_.db->put_finals(w_.session, w_.task_id, trials));
-    QCOMPARE((*w_.db->best(w_.task.key))->candidate.index, 3);
+    QCOMPARE((*w_.db->best(w_.task.key, records::Weights::unknown))->candidate.index, 3);
     QCOMPARE((*w_.db->tasks_of(w_.model))[0].task.counts().best_s, 1.2e-3);
     const auto stored = *w_.db->trials(w_.session, w_.task_id);
     QVERIFY(!stored[0].record.result.verdict);
@@ -237,7 +237,7 @@ class DatabaseTest : public QObject {
     QCOMPARE(w_.db->put_finals(w_.session, w_.task_id, {trials[3]}).error().code, ErrorCode::not_found);
   }
   void unknown_rows_are_refused() {
-    QVERIFY(!w_.db->link_task(ModelId{77}, w_.task_id, 1));
+    QVERIFY(!w_.db->link_task(ModelId{77}, w_.task_id, 1, records::Weights::unknown));
     QVERIFY(!w_.db->put_trials(SessionId{77}, w_.task_id, {trial(w_.task, 1)}));
     QVERIFY(w_.db->trials(std::nullopt, std::nullopt)->empty());
   }
@@ -337,18 +337,18 @@ class DatabaseTest : public QObject {
     VERIFY_OK(w_.db->put_trials(*second, w_.task_id, {trial(w_.task, 5)}));
   }
   void best_is_the_fastest_verified() {
-    QVERIFY(!*w_.db->best(w_.task.key));
+    QVERIFY(!*w_.db->best(w_.task.key, records::Weights::unknown));
     records::Record unverified = trial(w_.task, 1, 1e-6), censored = trial(w_.task, 2, 1e-6);
     unverified.result.verified = false;
     censored.result.censored = true;
     VERIFY_OK(w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, 0, 3e-3), unverified, censored, trial(w_.task, 3, 2e-3), trial(w_.task, 4, 2e-3)}));
-    const auto best = w_.db->best(w_.task.key);
+    const auto best = w_.db->best(w_.task.key, records::Weights::unknown);
     VERIFY_OK(best);
     QVERIFY(best->has_value());
     QCOMPARE((*best)->candidate.index, 3);
     QCOMPARE((*best)->result.seconds(), 2e-3);
     QCOMPARE((*best)->task_key, w_.task.key);
-    QVERIFY(!*w_.db->best("none"));
+    QVERIFY(!*w_.db->best("none", records::Weights::unknown));
   }
   void the_sink_stores_into_its_session() {
     const auto sink = session_sink(w_.db, w_.session);
@@ -388,7 +388,7 @@ class DatabaseTest : public QObject {
       threads.emplace_back([&, t] {
         for (int i = 0; i < 20; ++i) {
           if (!w_.db->put_trials(w_.session, w_.task_id, {trial(w_.task, t * 1000 + i)})) ++failures;
-          if (!w_.db->best(w_.task.key)) ++failures;
+          if (!w_.db->best(w_.task.key, records::Weights::unknown)) ++failures;
         }
       });
     }
@@ -480,7 +480,7 @@ class DatabaseTest : public QObject {
     const auto db = Database::open(path_);
     VERIFY_OK(db);
     QVERIFY((*db)->trials(std::nullopt, std::nullopt)->empty());
-    QVERIFY(!*(*db)->best(task().key));
+    QVERIFY(!*(*db)->best(task().key, records::Weights::unknown));
     QVERIFY((*db)->damaged() == (std::vector<DamagedRow>{{"trial", 1}}));
   }
 };

@@ -48,7 +48,7 @@ struct Workspace {
   Expected<void> fill() {
     TW_TRY(model, db->put_model("net", "net.onnx", "key", Json{{"operators", 3}}));
     TW_TRY(task_id, db->put_task(task));
-    TW_CHECK(db->link_task(model, task_id, 2));
+    TW_CHECK(db->link_task(model, task_id, 2, records::Weights::unknown));
     TW_TRY(session, db->begin_session(model, "random", task.target.str(), Json{{"seed", 1}}, Json{{"cores", 2}}));
     return {};
   }

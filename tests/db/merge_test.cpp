@@ -19,7 +19,7 @@ class MergeTest : public QObject {
     const auto db = *Database::open(file);
     const auto model_id = *db->put_model(model, model + ".onnx", model, Json::object());
     const auto task_id = *db->put_task(task);
-    QVERIFY(db->link_task(model_id, task_id, 3));
+    QVERIFY(db->link_task(model_id, task_id, 3, records::Weights::unknown));
     const auto session = *db->begin_session(model_id, "random", task.target.str(), Json{{"seed", 1}}, Json::object());
     std::vector<records::Record> batch;
     for (const int p : points) batch.push_back(trial(task, p, 1e-3 / p));
@@ -51,7 +51,7 @@ class MergeTest : public QObject {
       QVERIFY(check_workspace(path("a"), {})->sound());
     }
     const auto db = *Database::open(path("a"));
-    QCOMPARE(db->best(shared.key).value()->candidate.index, int64_t{5});
+    QCOMPARE(db->best(shared.key, records::Weights::unknown).value()->candidate.index, int64_t{5});
     QCOMPARE(db->task_by_key(shared.key).value()->counts().trials, int64_t{5});
     QCOMPARE(db->sessions()->size(), size_t{3});
     QCOMPARE(db->marks()->size(), size_t{3});  // each session's has the number that it has here
@@ -105,7 +105,7 @@ class MergeTest : public QObject {
       QCOMPARE(there.ended_s, here.ended_s);
       QCOMPARE(there.options, here.options);
       QCOMPARE(a->rounds(SessionId{1})->at(0).trials, b->rounds(SessionId{1})->at(0).trials);
-      QCOMPARE(a->best(t.key).value()->result.decided_s(), b->best(t.key).value()->result.decided_s());
+      QCOMPARE(a->best(t.key, records::Weights::unknown).value()->result.decided_s(), b->best(t.key, records::Weights::unknown).value()->result.decided_s());
       QVERIFY(check_workspace(path("a"), {})->sound());
     }
   }

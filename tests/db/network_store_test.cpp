@@ -82,7 +82,7 @@ class NetworkStoreTest : public QObject {
     // The same point measured in another session is the same kernel.
     const auto again = w_.db->begin_session(w_.model, "grid", w_.task.target.str(), Json::object(), Json::object());
     QVERIFY(w_.db->put_trials(*again, w_.task_id, {trial(w_.task, 1, 5e-4)}));
-    const auto best = w_.db->best(w_.task.key);
+    const auto best = w_.db->best(w_.task.key, records::Weights::unknown);
     QVERIFY(best && *best && (*best)->result.seconds() == 5e-4);
   }
 
@@ -103,7 +103,46 @@ class NetworkStoreTest : public QObject {
     QCOMPARE((*trials)[2].record.result.weights, records::Weights::cold);
     QCOMPARE((*trials)[3].record.result.weights, records::Weights::warm);
     QCOMPARE((*w_.db->trial(w_.session, w_.task_id, 3))->record.result.weights, records::Weights::cold);
-    QCOMPARE((*w_.db->best(w_.task.key))->result.weights, records::Weights::warm);
+    QCOMPARE((*w_.db->best(w_.task.key, records::Weights::unknown))->result.weights, records::Weights::warm);
+  }
+
+  void a_network_takes_the_best_with_constants_where_it_has_them() {
+    using records::Weights;
+    const auto timed = [&](int64_t point, double seconds, Weights weights) {
+      records::Record r = trial(w_.task, point, seconds);
+      r.result.weights = weights;
+      return r;
+    };
+    const auto agree = [&](Weights weights, int64_t point, double seconds) {
+      const auto best = *w_.db->best_of_kinds(w_.task.key, weights);
+      QCOMPARE(best->record.candidate.index, point);
+      QVERIFY(w_.db->link_task(w_.model, w_.task_id, 2, weights));
+      const ModelTaskRow linked = (*w_.db->tasks_of(w_.model))[0];
+      QCOMPARE(linked.weights, weights);
+      for (const TaskRow& row : {**w_.db->task_by_key(w_.task.key, weights), linked.task}) {
+        QCOMPARE(row.counts().best_s, seconds);
+        QCOMPARE(row.counts().best_session, best->session);
+        QCOMPARE(row.counts().trials, static_cast<int64_t>(w_.db->trials(std::nullopt, w_.task_id)->size()));
+      }
+    };
+    const SessionId cold = *w_.db->begin_session(w_.model, "grid", "llvm", Json::object(), Json::object());
+    QVERIFY(w_.db->put_trials(w_.session, w_.task_id, {timed(5, 1e-4, Weights::warm), timed(6, 2e-4, Weights::warm)}));
+    agree(Weights::warm, 5, 1e-4);
+    agree(Weights::cold, 1, 1e-3);  // what is not known may be either
+    QVERIFY(w_.db->put_trials(cold, w_.task_id, {timed(6, 5e-4, Weights::cold), timed(5, 6e-4, Weights::cold)}));
+    agree(Weights::cold, 6, 5e-4);
+    agree(Weights::warm, 5, 1e-4);
+    agree(Weights::unknown, 5, 1e-4);
+    // The finals turn the cold ones round.
+    records::Record finalist = timed(5, 6e-4, Weights::cold);
+    finalist.result.verdict = records::Verdict{4e-4, 1, 1};
+    QVERIFY(w_.db->put_finals(cold, w_.task_id, {finalist}));
+    agree(Weights::cold, 5, 4e-4);
+    // Where there are none of the network's own, the others are better than nothing.
+    for (const SessionId session : {w_.session, cold}) QVERIFY(w_.db->end_session(session, "done") && w_.db->remove_session(session));
+    const SessionId warm = *w_.db->begin_session(w_.model, "grid", "llvm", Json::object(), Json::object());
+    QVERIFY(w_.db->put_trials(warm, w_.task_id, {timed(7, 3e-4, Weights::warm)}));
+    agree(Weights::cold, 7, 3e-4);
   }
 };
 

@@ -55,7 +55,7 @@ class OpenTest : public QObject {
     QVERIFY(Database::open(path_));
     SQLite::Database raw(path_);
     QCOMPARE(raw.execAndGet("PRAGMA application_id").getInt(), 0x54574442);
-    QCOMPARE(raw.execAndGet("PRAGMA user_version").getInt(), 12);
+    QCOMPARE(raw.execAndGet("PRAGMA user_version").getInt(), 13);
     QCOMPARE(raw.execAndGet("PRAGMA page_size").getInt(), 8192);
     QCOMPARE(raw.execAndGet("PRAGMA journal_mode").getString(), std::string("wal"));
   }
@@ -104,7 +104,7 @@ class OpenTest : public QObject {
       SQLite::Database raw(path_, SQLite::OPEN_READWRITE);
       raw.exec("PRAGMA user_version = 41");
     }
-    for (const Mode mode : {Mode::read_write, Mode::read_only}) expect(ErrorCode::version, "version 12 or older", mode);
+    for (const Mode mode : {Mode::read_write, Mode::read_only}) expect(ErrorCode::version, "version 13 or older", mode);
     expect(ErrorCode::version, "found version 41");
   }
   /// Format 10 was first without an index that is asked for by name.
@@ -115,6 +115,7 @@ class OpenTest : public QObject {
       raw.exec("DROP INDEX trial_by_time");
       raw.exec("CREATE TABLE artifact(key TEXT PRIMARY KEY)");
       for (const char* column : {"fill_s", "verify_s"}) raw.exec(std::string("ALTER TABLE trial DROP COLUMN ") + column);
+      raw.exec("ALTER TABLE model_task DROP COLUMN weights");
       raw.exec("PRAGMA user_version = 10");
     }
     const auto db = Database::open(path_);

@@ -109,9 +109,9 @@ class RepairTest : public QObject {
     QVERIFY(points(path_) == up_to(120));
     expect_sound();
     const auto db = *Database::open(path_);
-    QCOMPARE(db->best(task().key).value()->candidate.index, int64_t{120});
+    QCOMPARE(db->best(task().key, records::Weights::unknown).value()->candidate.index, int64_t{120});
     QCOMPARE(db->trial(SessionId{1}, TaskId{1}, 77).value()->record.candidate.index, int64_t{77});  // its old number
-    QVERIFY(*db->in_network("key", *db->best(task().key).value()));
+    QVERIFY(*db->in_network("key", *db->best(task().key, records::Weights::unknown).value()));
   }
 
   /// Pages of zeros, of noise, and a file that ends early: what can be read is kept, the newest backup gives the rest.

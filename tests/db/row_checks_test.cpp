@@ -85,7 +85,7 @@ class RowChecksTest : public QObject {
     QCOMPARE(told, 2);
     QCOMPARE(db->trials(std::nullopt, std::nullopt, {}, -1, true)->size(), size_t{17});
     QCOMPARE(told, 2);
-    QCOMPARE(db->best(task().key).value()->candidate.index, int64_t{17});
+    QCOMPARE(db->best(task().key, records::Weights::unknown).value()->candidate.index, int64_t{17});
     QCOMPARE(db->outcomes(SessionId{1}, TaskId{1}, 0, -1)->size(), size_t{18});
     QCOMPARE(db->bests({SessionId{1}})->at(0).trials, int64_t{18});
     QCOMPARE(db->bests({SessionId{1}})->at(0).failures, int64_t{0});
@@ -104,7 +104,7 @@ class RowChecksTest : public QObject {
     QVERIFY2(stored, stored ? "" : stored.error().text().c_str());
     QCOMPARE(db->trials(std::nullopt, std::nullopt)->size(), size_t{5});
     QCOMPARE(db->task_by_key(task().key).value()->counts().trials, int64_t{5});
-    QCOMPARE(db->best(task().key).value()->candidate.index, int64_t{3});
+    QCOMPARE(db->best(task().key, records::Weights::unknown).value()->candidate.index, int64_t{3});
     QVERIFY(!db->put_trials(SessionId{1}, TaskId{1}, {trial(task(), 4)}));  // it is whole
   }
 
@@ -173,6 +173,7 @@ class RowChecksTest : public QObject {
       raw.exec("ALTER TABLE session DROP COLUMN kind");
       for (const char* column : {"trials INTEGER NOT NULL DEFAULT 0", "failures INTEGER NOT NULL DEFAULT 0", "best_s REAL", "default_s REAL", "unverified_s REAL"})
         raw.exec(std::string("ALTER TABLE task ADD COLUMN ") + column);
+      raw.exec("ALTER TABLE model_task DROP COLUMN weights");
       raw.exec("PRAGMA user_version = 7");
     }
     const auto db = Database::open(path_);
@@ -199,6 +200,7 @@ class RowChecksTest : public QObject {
                "flagged, inner_runs, censored, verified, max_rel_error, build_s, load_s, run_s, timestamp_s, final_s, final_low, final_high, predicted, predicted_after, "
                "predicted_by, weights, samples_checksum, record_hash)");
       raw.exec("UPDATE trial SET load_s = 99 WHERE number = 3");
+      raw.exec("ALTER TABLE model_task DROP COLUMN weights");
       raw.exec("PRAGMA user_version = 11");
     }
     const auto db = Database::open(path_);

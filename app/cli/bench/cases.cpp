@@ -42,7 +42,7 @@ Expected<void> load_cases(const Bench& bench, const Target& target, Cases& cases
 Expected<ChosenSchedule> choose_schedule(const Bench& bench, const records::Task& task) {
   TW_TRY(const auto row, bench.db->task_by_key(task.key));
   const int64_t trials = row ? row->counts().trials : 0;
-  TW_TRY(const auto record, bench.db->best(task.key));
+  TW_TRY(const auto record, bench.db->best(task.key, records::Weights::unknown));
   if (!record) return ChosenSchedule{space::default_schedule(task.dag, task.target), trials, false};
   TW_TRY(schedule::Schedule best, schedule::Schedule::replay(task.dag, record->candidate.steps));
   return ChosenSchedule{std::move(best), trials, true};

@@ -145,8 +145,8 @@ struct Outcome {
 class SessionBest : public records::RecordSource {
  public:
   SessionBest(db::Database& db, SessionId session) : db_(db), session_(session) {}
-  Expected<std::optional<records::Record>> best(const std::string& task_key) override {
-    TW_TRY(auto found, db_.best_of_kinds(task_key, session_));
+  Expected<std::optional<records::Record>> best(const std::string& task_key, records::Weights in_network) override {
+    TW_TRY(auto found, db_.best_of_kinds(task_key, in_network, session_));
     return found ? std::optional(std::move(found->record)) : std::nullopt;
   }
 

@@ -78,7 +78,7 @@ class RecordedSpaceFileTest : public QObject {
     s.task = records::make_task("add", *te::parse_dag(kText), *parse_target(kTarget));
     const ModelId model = *s.db->put_model("add", "add.te", "key", Json{{"text", kText}});
     s.id = *s.db->put_task(s.task);
-    if (!s.db->link_task(model, s.id, 1)) qFatal("no link");
+    if (!s.db->link_task(model, s.id, 1, records::Weights::unknown)) qFatal("no link");
     s.session = *s.db->begin_session(model, "grid", kTarget, Json{{"device", "local"}}, Json{{"cpu", "A processor"}});
     return s;
   }

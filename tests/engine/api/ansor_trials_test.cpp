@@ -82,7 +82,7 @@ class AnsorTrialsTest : public QObject {
     broken.replace(broken.find("[16]"), 4, "[-3]");
     const std::string text = line(3e-4, {split}) + "\n" + line(2e-4, {split, order}) + "\n" + broken + "\n";
     api::AnsorRecords source(std::vector{task}, {{"their.json", records::read_ansor(text)}});
-    const auto best = source.best(task.key).value();
+    const auto best = source.best(task.key, records::Weights::unknown).value();
     QVERIFY(best && best->claimed);
     QCOMPARE(best->result.seconds(), 2e-4);
     const auto s = schedule::Schedule::replay(task.dag, best->candidate.steps).value();
@@ -90,7 +90,7 @@ class AnsorTrialsTest : public QObject {
     QVERIFY(s.stages()[1].layout == (std::vector<schedule::LayoutStep::Piece>{{0, 0}, {1, 0}, {0, 16}}));
     QCOMPARE(source.problems().size(), size_t{1});
     QVERIFY(source.problems()[0].starts_with("their.json, line 3: "));
-    QVERIFY(!source.best("another").value());
+    QVERIFY(!source.best("another", records::Weights::unknown).value());
   }
   /// A network from a framework with channels second, made ready with channels last: its tasks have the keys of TVM's library, and records that TVM published make
   /// its kernels.
@@ -113,13 +113,13 @@ class AnsorTrialsTest : public QObject {
     };
     const std::vector<api::AnsorRecords::NamedLog> logs{{"their.json", {published("resnet-50-NHWC-B1-llvm.json")}}};
     const api::Network first = prepared("nchw"), last = prepared("nhwc");
-    for (const records::Task& t : tasks(first)) QVERIFY(!api::AnsorRecords(tasks(first), logs).best(t.key).value());
+    for (const records::Task& t : tasks(first)) QVERIFY(!api::AnsorRecords(tasks(first), logs).best(t.key, records::Weights::unknown).value());
     const std::vector<records::Task> ours = tasks(last);
     api::AnsorRecords source(ours, logs);
     QVERIFY2(source.problems().empty(), source.problems().empty() ? "" : source.problems()[0].c_str());
     const std::string theirs = R"(["1b524af89dd867d26059e1f621cf987c",[1,14,14,256],[1,1,256,1024],[1,14,14,1024],[1,1,1,1024],[1,14,14,1024]])";
     const auto task = std::find_if(ours.begin(), ours.end(), [&](const records::Task& t) { return records::tvm_workload_keys(*t.dag).back() == theirs; });
-    QVERIFY(task != ours.end() && source.best(task->key).value());
+    QVERIFY(task != ours.end() && source.best(task->key, records::Weights::unknown).value());
 
     const runtime::Executable e = api::compile(last, target, &source).value();
     const auto applied = std::count_if(e.calls.begin(), e.calls.end(), [](const runtime::Call& c) { return c.claimed && c.record.starts_with("their.json, line "); });

@@ -20,7 +20,7 @@ class KernelPlanTest : public QObject {
 
   struct Source : records::RecordSource {
     std::map<std::string, records::Record> records;
-    Expected<std::optional<records::Record>> best(const std::string& key) override {
+    Expected<std::optional<records::Record>> best(const std::string& key, records::Weights) override {
       const auto it = records.find(key);
       return it == records.end() ? std::nullopt : std::optional(it->second);
     }

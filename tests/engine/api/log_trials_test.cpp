@@ -119,7 +119,7 @@ class LogTrialsTest : public QObject {
     const std::string log = foreign(32, nopack(2, 4, 16), 3e-3) + foreign(32, pack, 1e-3, "dense_pack.x86") + foreign(32, nopack(1, 1, 1), 2e-3) +
                             line_of(tasks[1], ours(tasks[1], 2, 9e-3)) + line_of(tasks[1], ours(tasks[1], 3, 1e-9, false));
     LogRecords records(tasks, {{"a.json", records::read_autotvm(log)}}, false);
-    const auto best = [&](size_t i) { return records.best(tasks[i].key).value(); };
+    const auto best = [&](size_t i) { return records.best(tasks[i].key, records::Weights::unknown).value(); };
     QCOMPARE(best(0)->candidate.space, std::string("dense_pack.x86"));  // the fastest of the templates'
     QCOMPARE(best(0)->origin, std::string("a.json, line 2"));
     QCOMPARE(best(1)->candidate.index, 2);  // of this very task
@@ -129,7 +129,7 @@ class LogTrialsTest : public QObject {
     QVERIFY(records.problems()[0].starts_with("a.json, line 5: "));
 
     LogRecords nearest(tasks, {{"a.json", records::read_autotvm(log)}}, true);
-    const auto near = nearest.best(tasks[2].key).value();
+    const auto near = nearest.best(tasks[2].key, records::Weights::unknown).value();
     QCOMPARE(near->candidate.space, std::string("dense_pack.x86"));
     QCOMPARE(near->candidate.config, dump_json(parse_json(pack).value()));
     QVERIFY(near->result.samples_s.empty());
@@ -137,7 +137,7 @@ class LogTrialsTest : public QObject {
   void what_cannot_be_applied_is_said() {
     const std::vector<records::Task> tasks = {dense_task(32, false)};
     LogRecords records(tasks, {{"a.json", records::read_autotvm(foreign(32, nopack(3, 1, 1), 1e-3))}}, false);
-    QVERIFY(!records.best(tasks[0].key).value());
+    QVERIFY(!records.best(tasks[0].key, records::Weights::unknown).value());
     QCOMPARE(records.problems().size(), size_t{1});
     QVERIFY(records.problems()[0].find("a.json, line 1: ") == 0);
   }
@@ -146,10 +146,10 @@ class LogTrialsTest : public QObject {
     records::MemoryStore first, second;
     QVERIFY(second.store(task, {ours(task, 1, 1e-3)}));
     const auto both = first_of({&first, &second});
-    QCOMPARE(both->best(task.key).value()->candidate.index, 1);
+    QCOMPARE(both->best(task.key, records::Weights::unknown).value()->candidate.index, 1);
     QVERIFY(first.store(task, {ours(task, 2, 2e-3)}));
-    QCOMPARE(both->best(task.key).value()->candidate.index, 2);
-    QVERIFY(!both->best("none").value());
+    QCOMPARE(both->best(task.key, records::Weights::unknown).value()->candidate.index, 2);
+    QVERIFY(!both->best("none", records::Weights::unknown).value());
   }
 };
 

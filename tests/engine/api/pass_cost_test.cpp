@@ -37,7 +37,7 @@ class PassCostTest : public QObject {
         }
       }
     }
-    Expected<std::optional<records::Record>> best(const std::string& key) override {
+    Expected<std::optional<records::Record>> best(const std::string& key, records::Weights) override {
       const auto it = points_.find(key);
       return it == points_.end() ? std::optional<records::Record>() : std::optional(it->second);
     }

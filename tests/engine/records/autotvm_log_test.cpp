@@ -112,7 +112,7 @@ class AutotvmLogTest : public QObject {
       QVERIFY(both->store(task, {trial(0), trial(1)}));
       QVERIFY(both->store(task, {trial(2)}));
       QCOMPARE(memory.records().size(), size_t{3});
-      QCOMPARE((*memory.best("k"))->candidate.index, 0);
+      QCOMPARE((*memory.best("k", records::Weights::unknown))->candidate.index, 0);
     }
     const auto log = read_autotvm_file(path);
     QVERIFY(log);

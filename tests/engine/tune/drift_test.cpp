@@ -90,7 +90,7 @@ class DriftTest : public QObject {
     const records::Task task = dense(32, 64, 64);
     QVERIFY(s.run({{task, 1, {}}}, o));
     QVERIFY(seen.slow() && seen.anchors > 0);
-    const auto best = s.store.best(task.key);
+    const auto best = s.store.best(task.key, records::Weights::unknown);
     QVERIFY(best && *best);
     QVERIFY2((*best)->candidate.index >= 64 && (*best)->candidate.index < 68, qPrintable(QString::number((*best)->candidate.index)));
     QVERIFY(std::any_of(s.events.begin(), s.events.end(), [](const Event& e) { return std::holds_alternative<Note>(e); }));

@@ -204,7 +204,7 @@ class FinalsTest : public QObject {
     QVERIFY(f);
     QCOMPARE(f->finalists[0].candidate.index, 3);
     QCOMPARE(f->finalists[0].result.verdict->seconds, f->finalists[0].result.seconds());
-    const auto best = s.store.best(dense(32, 64, 64).key);
+    const auto best = s.store.best(dense(32, 64, 64).key, records::Weights::unknown);
     QVERIFY(best && *best);
     QCOMPARE((*best)->candidate.index, -1);  // 1 ms
     QVERIFY(std::abs((*best)->result.decided_s() - 0.972e-3 / 1.08) < 1e-9);
@@ -295,7 +295,7 @@ class FinalsTest : public QObject {
     const records::Record& first = s.finals()->finalists[0];
     QCOMPARE(first.candidate.index, -1);
     QVERIFY(std::isinf(first.result.verdict->seconds));
-    const records::Record best = **s.store.best(dense(32, 64, 64).key);
+    const records::Record best = **s.store.best(dense(32, 64, 64).key, records::Weights::unknown);
     QCOMPARE(best.candidate.index, 0);
     QCOMPARE(best.result.decided_s(), best.result.seconds());
   }
@@ -311,7 +311,7 @@ class FinalsTest : public QObject {
     QCOMPARE(last.candidate.index, -1);
     QCOMPARE(report->tasks[0].default_s, last.result.verdict->seconds);
     for (const records::Record& r : s.finals()->finalists) QCOMPARE(std::isinf(r.result.verdict->seconds), r.candidate.index == 0);
-    QCOMPARE((*s.store.best(dense(32, 64, 64).key))->candidate.index, 1);
+    QCOMPARE((*s.store.best(dense(32, 64, 64).key, records::Weights::unknown))->candidate.index, 1);
   }
   void finals_that_were_stopped_blame_nobody() {
     int all = 0;
@@ -325,7 +325,7 @@ class FinalsTest : public QObject {
       QVERIFY(report);
       QCOMPARE(report->tasks[0].without_finals, at > 0);
       for (const Event& e : s.events) QVERIFY(at == 0 || !std::holds_alternative<FinalsDone>(e));
-      QCOMPARE((*s.store.best(dense(32, 64, 64).key))->candidate.index, -1);
+      QCOMPARE((*s.store.best(dense(32, 64, 64).key, records::Weights::unknown))->candidate.index, -1);
       if (at == 0) all = runner.runs;
       QVERIFY(all >= 6);
     }
