@@ -148,7 +148,7 @@ class Merge {
       heal.bind(3, id);
       heal.exec();
     });
-    Rows links(from_, to_, "model_task", "ON CONFLICT DO NOTHING");
+    Rows links(from_, to_, "model_task", "ON CONFLICT DO UPDATE SET weights = excluded.weights WHERE weights = ''");
     links.each("model_id", [&] {
       const auto model = mapped(models_, links["model_id"]), task = mapped(tasks_, links["task_id"]);
       if (model && task) links.put({{"model_id", *model}, {"task_id", *task}});

@@ -46,33 +46,30 @@ class CountsOf {
         default_(c, fmt::format("SELECT coalesce(final_s, seconds) {} ORDER BY session_id = ?3 DESC, session_id DESC, trial.id DESC LIMIT 1",
                                 verified_trials("trial_default", "space = 'default'"))) {}
   void fill(TaskRow& row) {
-    std::array<Bests, kTimeKinds> bests;
+    std::array<std::array<Bests, 2>, kTimeKinds> bests;  // of comparable trials, and of those with constants elsewhere
     counts_.bind(1, row.id.value);
     while (counts_.executeStep()) {
       const auto kind = static_cast<size_t>(time_kind_from_name(counts_.getColumn(0).getText()));
       const bool comparable = records::comparable(records::weights_from_name(counts_.getColumn(1).getText()), in_network_);
       row.of_kind[kind].trials += counts_.getColumn(2).getInt64();
       row.of_kind[kind].failures += counts_.getColumn(3).getInt64();
-      for (const int verified : {1, 0}) {
-        double& best = bests[kind].s[verified ? 0 : 1][comparable ? 0 : 1];
-        best = std::min(best, seconds_or_infinity(counts_.getColumn(verified ? 4 : 5)));
-      }
+      Bests& of = comparable ? bests[kind][0] : bests[kind][1];
+      of.verified_s = std::min(of.verified_s, seconds_or_infinity(counts_.getColumn(4)));
+      of.unverified_s = std::min(of.unverified_s, seconds_or_infinity(counts_.getColumn(5)));
     }
     counts_.reset();
     for (size_t k = 0; k < kTimeKinds; ++k) {
-      const auto& [verified, others] = bests[k].s;
-      for (const double seconds : {verified[0], verified[1], others[0], others[1]})
+      const auto& [ours, others] = bests[k];
+      for (const double seconds : {ours.verified_s, others.verified_s, ours.unverified_s, others.unverified_s})
         if (std::isinf(row.of_kind[k].best_s)) row.of_kind[k].best_s = seconds;
       const auto kind = static_cast<TimeKind>(k);
-      if (row.of_kind[k].trials > 0 && kind != TimeKind::claimed) fill_times(row.id, kind, std::isfinite(verified[0]), row.of_kind[k]);
+      if (row.of_kind[k].trials > 0 && kind != TimeKind::claimed) fill_times(row.id, kind, std::isfinite(ours.verified_s), row.of_kind[k]);
     }
   }
 
  private:
-  /// Times of trials that were verified, and of others: of comparable ones, and of those with constants elsewhere.
   struct Bests {
-    static constexpr double kNone = std::numeric_limits<double>::infinity();
-    double s[2][2] = {{kNone, kNone}, {kNone, kNone}};
+    double verified_s = std::numeric_limits<double>::infinity(), unverified_s = verified_s;
   };
   static std::string best_session(const std::string& trials) {
     return fmt::format("SELECT session_id {} ORDER BY coalesce(final_s, seconds), seconds, trial.id LIMIT 1", verified_trials("trial_by_time", trials));

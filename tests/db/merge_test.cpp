@@ -35,6 +35,21 @@ class MergeTest : public QObject {
  private Q_SLOTS:
   void init() { dir_ = std::make_unique<QTemporaryDir>(); }
 
+  void where_a_network_has_its_constants_comes_with_it() {
+    fill(path("a"), task("shared", 4), {1});
+    fill(path("b"), task("shared", 4), {2});
+    {
+      const auto db = *Database::open(path("b"));
+      const ModelTaskRow row = db->tasks_of(db->models()->front().id)->front();
+      QVERIFY(db->link_task(db->models()->front().id, row.task.id, row.weight, records::Weights::cold));
+    }
+    QVERIFY(merge_workspace(path("a"), path("b")));
+    const auto db = *Database::open(path("a"));
+    const ModelTaskRow row = db->tasks_of(db->models()->front().id)->front();
+    QCOMPARE(row.weights, records::Weights::cold);
+    QCOMPARE(row.weight, 3);
+  }
+
   void what_is_missing_is_added_once() {
     const records::Task shared = task("shared", 4), other = task("other", 8);
     fill(path("a"), shared, {1, 2, 3});
